@@ -1,0 +1,120 @@
+"""Bitboards: sets of points as tuples of `W` arrays of 32-bit words, one board for every element of the arrays.
+
+All functions are elementwise over the arrays' shape, so that one call works on a single board, a batch or a block of lanes, and
+compiles to a few fused loops. `W` and the layout come from `jaxgo.geometry`.
+"""
+
+import functools
+import operator
+from typing import TypeAlias
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxgo.geometry import Geometry
+
+Board: TypeAlias = tuple[jax.Array, ...]
+"""A set of points: W arrays of uint32, all of one shape."""
+
+
+def word(value: int) -> jax.Array:
+    """A uint32 constant."""
+    return jnp.uint32(value)
+
+
+def both(a: Board, b: Board) -> Board:
+    """The intersection of two sets."""
+    return tuple(x & y for x, y in zip(a, b))
+
+
+def either(a: Board, b: Board) -> Board:
+    """The union of two sets."""
+    return tuple(x | y for x, y in zip(a, b))
+
+
+def without(a: Board, b: Board) -> Board:
+    """The points of a that are not in b."""
+    return tuple(x & ~y for x, y in zip(a, b))
+
+
+def choose(condition: jax.Array, a: Board, b: Board) -> Board:
+    """`a` where the condition (bool, the words' shape) holds, `b` elsewhere."""
+    return tuple(jnp.where(condition, x, y) for x, y in zip(a, b))
+
+
+def on_board(g: Geometry, a: Board) -> Board:
+    """`a` without what a shift has left outside the board."""
+    return tuple(x & word(m) for x, m in zip(a, g.board))
+
+
+def complement(g: Geometry, a: Board) -> Board:
+    """The board's points that are not in `a`."""
+    return tuple(~x & word(m) for x, m in zip(a, g.board))
+
+
+def any_point(a: Board) -> jax.Array:
+    """bool: the set is not empty."""
+    return functools.reduce(operator.or_, a) != word(0)
+
+
+def count(a: Board) -> jax.Array:
+    """int32: how many points the set has."""
+    return functools.reduce(operator.add, (lax.population_count(x) for x in a)).astype(jnp.int32)
+
+
+def from_north(g: Geometry, a: Board) -> Board:
+    """Every point moved one row south, that is, for every point, its northern neighbour; bits may leave the board."""
+    return ((a[-1] << word(g.stride)) if g.num_slots > 1 else jnp.zeros_like(a[0]),) + a[:-1]
+
+
+def from_south(g: Geometry, a: Board) -> Board:
+    """Every point moved one row north, that is, for every point, its southern neighbour; bits may leave the board."""
+    return a[1:] + ((a[0] >> word(g.stride)) if g.num_slots > 1 else jnp.zeros_like(a[0]),)
+
+
+def neighbours(g: Geometry, a: Board) -> Board:
+    """The union of the four orthogonal shifts of `a`; bits may leave the board, so intersect it with a set on the board."""
+    return tuple(
+        (x << word(1)) | (x >> word(1)) | n | s for x, n, s in zip(a, from_north(g, a), from_south(g, a))
+    )
+
+
+def spread(g: Geometry, a: Board, through: Board) -> Board:
+    """`a` (a subset of `through`) grown inside `through`: one sweep south and one north, rows filled on the way.
+
+    A sweep works in place, word by word, so that it carries a point through all the rows below it; along a row, `x + through`
+    carries a point to the eastern end of its run in one addition, and one step west is taken. The result lies between `a`'s
+    one-step growth and the whole connected set; the whole set is reached when nothing changes.
+    """
+
+    def row(x, m, beside):
+        x = x | (m & beside)
+        x = m & (~(m + x) | x)
+        return x | (m & (x >> word(1)))
+
+    a, last = list(a), g.num_words - 1
+    for w in range(g.num_words):
+        a[w] = row(a[w], through[w], a[w - 1] if w else from_north(g, tuple(a))[0])
+    for w in reversed(range(g.num_words)):
+        a[w] = row(a[w], through[w], a[w + 1] if w < last else from_south(g, tuple(a))[last])
+    return tuple(a)
+
+
+def grows(g: Geometry, a: Board, through: Board) -> jax.Array:
+    """bool: some point of `through` outside `a` touches `a`; false means that `a` is a union of whole connected sets."""
+    return any_point(without(both(neighbours(g, a), through), a))
+
+
+def one_point(g: Geometry, index: jax.Array) -> Board:
+    """The set of the one point with the given bit index (32 * word + bit, int32); empty for 32 W."""
+    mask = jnp.left_shift(word(1), (index & jnp.int32(31)).astype(jnp.uint32))
+    which = index >> jnp.int32(5)
+    return tuple(jnp.where(which == jnp.int32(w), mask, word(0)) for w in range(g.num_words))
+
+
+def one_neighbour(g: Geometry, point: Board) -> Board:
+    """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
+    return tuple(
+        ((x & ~word(west)) >> word(1)) | ((x & word(west)) << word(1)) for x, west in zip(point, g.west)
+    )

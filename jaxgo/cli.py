@@ -1,0 +1,157 @@
+"""The `jaxgo` command: finds the sub-commands, imports the chosen one, and turns its failures into exit statuses.
+
+Sub-commands plug in through the entry-point group `jaxgo.commands`, so that this package imports none of them. An entry point
+names a module that imports only the standard library at its top (the heavy imports go inside its functions) and offers
+
+- `SUMMARY`: one line for `jaxgo --help`;
+- `add_arguments(parser)`: adds its arguments to an `argparse` parser, and sets the parser's `description` and `epilog`;
+- `run(args)`: does the work; returns an exit status, or None for success.
+
+Exit statuses: 0 done; 1 failed on the way; 2 bad usage or input, with one line on stderr that says what to change; 130 stopped
+with Ctrl-C.
+"""
+
+import argparse
+import difflib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Sequence
+from typing import Protocol
+
+GROUP = "jaxgo.commands"
+
+EXIT_DONE = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+_EPILOG = """\
+`jaxgo COMMAND --help` explains a command, with examples.
+
+first steps:
+  jaxgo evaluate game.sgf                  the last position of a game record
+  jaxgo evaluate game.sgf --all            every position of it
+  jaxgo evaluate --size 9                  the empty 9x9 board
+"""
+
+
+class UsageError(Exception):
+    """Bad usage or input. The text is one line for the user: what was given, and what is allowed."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one line that names the help, not the usage text first."""
+
+    def error(self, message: str):
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+class Command(Protocol):
+    """What the module behind an entry point offers; see the module's text."""
+
+    SUMMARY: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int | None: ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `jaxgo`.
+
+    Args:
+      argv: the arguments after the program's name; None takes them from `sys.argv`.
+
+    Returns:
+      The exit status (see the module's text). `argparse` leaves with SystemExit for `--help` and for bad usage.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    entries = _entries()
+    if arguments[:1] == ["help"]:  # `jaxgo help evaluate` is what many try first
+        arguments = [*arguments[1:2], "--help"]
+    name = arguments[0] if arguments else ""
+    try:
+        if not name or name.startswith("-"):
+            parser = _top_parser(entries)
+            parser.parse_args(arguments)  # answers --help and --version, refuses anything else
+            parser.print_help(sys.stderr)
+            return EXIT_USAGE
+        if name not in entries:
+            raise UsageError(_unknown(name, entries))
+        command = _load(entries[name])
+        parser = _Parser(
+            prog=f"jaxgo {name}",
+            description=command.SUMMARY,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.add_arguments(parser)
+        status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
+        sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit
+        return status
+    except UsageError as error:
+        print(f"jaxgo{f' {name}' if name in entries else ''}: error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        print(f"jaxgo {name}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`head`, a pager) has seen enough. stdout must not be flushed into the closed pipe once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+
+
+def _entries() -> dict[str, importlib.metadata.EntryPoint]:
+    """The sub-commands that are installed, by name, sorted."""
+    found = importlib.metadata.entry_points(group=GROUP)
+    return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name)}
+
+
+def _load(entry: importlib.metadata.EntryPoint) -> Command:
+    """Imports one command; a missing extra of a plugged-in package becomes a plain message."""
+    try:
+        return entry.load()
+    except ImportError as error:
+        raise UsageError(f"the command {entry.name!r} ({entry.value}) cannot be loaded: {error}") from error
+
+
+def _unknown(name: str, entries: dict[str, importlib.metadata.EntryPoint]) -> str:
+    """The message for a sub-command that does not exist, with the nearest that do."""
+    near = difflib.get_close_matches(name, entries, n=1, cutoff=0.5)
+    if near:
+        return f"there is no command {name!r}; did you mean {near[0]!r}?"
+    if os.path.exists(name) or name.endswith(".sgf"):
+        return f"there is no command {name!r}; did you mean `jaxgo evaluate {name}`?"
+    return f"there is no command {name!r}; there are: {', '.join(entries) or 'none installed'}"
+
+
+def _top_parser(entries: dict[str, importlib.metadata.EntryPoint]) -> argparse.ArgumentParser:
+    """The parser behind `jaxgo --help`, which lists each command with its one line."""
+    width = max((len(name) for name in entries), default=0)
+    lines = []
+    for name, entry in entries.items():
+        try:
+            summary = _load(entry).SUMMARY
+        except UsageError as error:  # one broken plug-in must not take the help of the others away
+            summary = f"({error})"
+        lines.append(f"  {name:<{width}}  {summary}")
+    parser = _Parser(
+        prog="jaxgo",
+        usage="jaxgo [--help] [--version] COMMAND ...",
+        description="Exact, reproducible batch playouts for the game of Go.\n\ncommands:\n" + "\n".join(lines),
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"jaxgo {version()}", help="print the version and leave")
+    return parser
+
+
+def version() -> str:
+    """The installed version of jaxgo."""
+    return importlib.metadata.version("jaxgo")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

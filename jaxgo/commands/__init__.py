@@ -1,0 +1,1 @@
+"""The sub-commands of `jaxgo` that this package brings, and what they print and draw."""

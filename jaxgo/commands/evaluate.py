@@ -1,0 +1,285 @@
+"""`jaxgo evaluate`: win rates, margins and ownership of a game record's positions, from random playouts.
+
+The heavy imports stand inside the functions: `jaxgo --help` imports this module for its `SUMMARY`.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError, version
+
+if TYPE_CHECKING:
+    import jax
+
+    from jaxgo.commands.report import Report
+    from jaxgo.sgf import GameRecord
+
+SUMMARY = "win rate, margin and ownership of a game record's positions, from random playouts"
+
+DEFAULT_PLAYOUTS = 100_000
+DEFAULT_KOMI = 7.5
+_INT32_MAX = 2**31 - 1
+
+_DESCRIPTION = """\
+Plays random games to the end from positions of an SGF game record and reports, for each position, how often Black
+wins, by how much, and who ends up with each point. Without --move, --every or --all: the last position.
+
+A playout's moves are drawn uniformly from the legal moves that do not fill an own eye; area scoring; a draw counts half.
+"""
+
+_EPILOG = """\
+examples:
+  jaxgo evaluate game.sgf                              the last position
+  jaxgo evaluate game.sgf --move 30                    the position after 30 moves
+  jaxgo evaluate game.sgf --every 10 --plot game.png   every tenth, with curves and the board as a picture
+  jaxgo evaluate game.sgf --all --json > game.json     everything, for a program
+  jaxgo evaluate --size 9 --komi 7 --playouts 1000000  the empty 9x9 board
+  cat game.sgf | jaxgo evaluate -                      a record from a pipe
+
+The result goes to stdout, progress to stderr. Ctrl-C prints what is finished and says that it is partial (status 130).
+The same seed gives the same figures on every machine; the position after k moves draws from stream k, so that
+--move 10 and the row 10 of --all agree.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments to its parser."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("file", nargs="?", metavar="FILE.sgf", help="the game record; - reads it from stdin")
+    parser.add_argument("--size", type=_size, metavar="N", help="evaluate the empty NxN board (2 to 25) instead of a record")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--move", type=_count(0), metavar="N", help="the position after N moves")
+    which.add_argument("--every", type=_count(1), metavar="K", help="the positions after 0, K, 2K, ... moves, and the last")
+    which.add_argument("--all", action="store_true", help="every position")
+    playouts_help = "playouts from each position (default: %(default)s)"
+    parser.add_argument("--playouts", type=_count(1), default=DEFAULT_PLAYOUTS, metavar="N", help=playouts_help)
+    parser.add_argument("--komi", type=_komi, metavar="K", help=f"default: the record's, else {DEFAULT_KOMI}")
+    parser.add_argument("--seed", type=_count(0), default=0, metavar="S", help="of the random numbers (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document with everything instead of the tables")
+    plot_help = "also draw the curves and the board (.png, .svg or .pdf; needs jaxgo[plot])"
+    parser.add_argument("--plot", metavar="OUT.png", help=plot_help)
+    devices_help = "JAX devices to use, such as cpu:0 or gpu:0,gpu:1 (default: all cores of the CPU, or the GPU)"
+    parser.add_argument("--devices", metavar="D,...", help=devices_help)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does what the command line asks for; see the module's text.
+
+    Raises:
+      UsageError: the arguments or the record are no good; nothing has been computed.
+    """
+    if args.plot:
+        from jaxgo.commands import plots
+
+        plots.check_can_plot(args.plot)
+    try:
+        record, name = _record(args)
+        moves = _moves(args, record)
+        komi, komi_source = _komi_of(args, record)
+        report = _evaluate(args, record, name, moves, komi, komi_source)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if args.json:
+        from jaxgo.commands.report import as_document
+
+        print(json.dumps(as_document(report, version()), allow_nan=False))
+    else:
+        from jaxgo.commands import terminal
+
+        terminal.print_report(report, terminal.make_console())
+    sys.stdout.flush()  # the figures are out before the picture can fail
+    if args.plot and report.rows:
+        plots.save_plot(report, args.plot)
+        print(f"jaxgo: wrote {args.plot}", file=sys.stderr)
+    return EXIT_DONE if report.complete else EXIT_INTERRUPTED
+
+
+def _record(args: argparse.Namespace) -> tuple["GameRecord", str]:
+    """The game record and its name; a record without moves for an empty board."""
+    if (args.file is None) == (args.size is None):
+        both = "give either a game record or --size N for an empty board, not both"
+        raise UsageError(both if args.file else "give a game record, or --size N for an empty board")
+    from jaxgo.sgf import GameRecord, read_game
+
+    if args.size is not None:
+        return GameRecord(size=args.size, moves=()), ""
+    if args.file == "-":
+        return read_game(sys.stdin.buffer.read()), "stdin"
+    return read_game(pathlib.Path(args.file)), args.file
+
+
+def _moves(args: argparse.Namespace, record: "GameRecord") -> list[int]:
+    """The move numbers of the positions asked for."""
+    last = len(record.moves)
+    if args.move is not None:
+        if args.move > last:
+            raise UsageError(f"--move {args.move}: the game record has {last} moves")
+        return [args.move]
+    if args.all:
+        return list(range(last + 1))
+    if args.every:
+        return sorted({*range(0, last + 1, args.every), last})
+    return [last]
+
+
+def _komi_of(args: argparse.Namespace, record: "GameRecord") -> tuple[float, str]:
+    """The komi and where it comes from."""
+    if args.komi is not None:
+        return args.komi, "option"
+    try:
+        komi = record.komi
+    except ValueError as error:
+        raise UsageError(f"{error}; choose one with --komi") from error
+    return (komi, "file") if komi is not None else (DEFAULT_KOMI, "default")
+
+
+def _evaluate(
+    args: argparse.Namespace, record: "GameRecord", name: str, moves: list[int], komi: float, komi_source: str
+) -> "Report":
+    """Plays the playouts, with progress on stderr; Ctrl-C gives a report that is not complete."""
+    _keep_compiled_programs()
+    import numpy as np
+
+    import jaxgo
+    from jaxgo.commands import terminal
+    from jaxgo.commands.report import Report, rows_of
+
+    devices = _devices(args.devices)
+    positions = record.positions()[np.array(moves)] if len(moves) > 1 else record.position(moves[0])
+    clock = _Clock()
+    with terminal.progress_on_stderr(len(moves) * args.playouts) as show:
+
+        def progress(done: int, total: int) -> None:
+            clock.tick(done)
+            show(done, total)
+
+        try:
+            evaluation = jaxgo.evaluate(
+                positions, args.playouts, komi=komi, seed=args.seed, streams=np.array(moves), devices=devices, progress=progress
+            )
+            complete = True
+        except jaxgo.Interrupted as interrupted:
+            evaluation, complete = interrupted.partial, False
+    done = int(np.sum(evaluation.num_playouts))
+    return Report(
+        name=name,
+        record=record,
+        komi=komi,
+        komi_source=komi_source,
+        seed=args.seed,
+        playouts=args.playouts,
+        asked=len(moves),
+        complete=complete,
+        seconds=clock.seconds(),
+        rate=clock.rate(done),
+        rows=rows_of(record, moves, positions, evaluation),
+    )
+
+
+class _Clock:
+    """Times the playouts; the first chunk's time holds the compiling and is left out of the rate where there are more."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._first: tuple[float, int] | None = None
+        self._last = (self._start, 0)
+
+    def tick(self, done: int) -> None:
+        """Notes that `done` playouts are finished now."""
+        self._last = (time.monotonic(), done)
+        self._first = self._first or self._last
+
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.monotonic() - self._start
+
+    def rate(self, done: int) -> float:
+        """Playouts per second."""
+        if self._first and self._last[0] > self._first[0] and self._last[1] > self._first[1]:
+            return (self._last[1] - self._first[1]) / (self._last[0] - self._first[0])
+        return done / self.seconds()
+
+
+def _keep_compiled_programs() -> None:
+    """Lets JAX keep compiled programs between runs of the command, in the user's cache folder unless JAX is told another."""
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    import jax
+
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    jax.config.update("jax_compilation_cache_dir", os.path.join(base, "jaxgo", "xla"))
+
+
+def _devices(text: str | None) -> "list[jax.Device] | None":
+    """The JAX devices that --devices names; None where it is not given."""
+    if text is None:
+        return None
+    import jax
+
+    found = []
+    for part in text.split(","):
+        platform, colon, index = part.strip().partition(":")
+        try:
+            available = jax.devices(platform)
+        except RuntimeError:
+            raise UsageError(f"--devices {text}: there is no {platform!r} here; JAX has {_available()}") from None
+        if not colon:
+            found += available
+        elif index.isdecimal() and int(index) < len(available):
+            found.append(available[int(index)])
+        else:
+            raise UsageError(f"--devices {text}: there is no {part.strip()!r}; JAX has {_available()}")
+    return found
+
+
+def _available() -> str:
+    """The names that --devices takes on this machine."""
+    import jax
+
+    devices = jax.devices() if jax.default_backend() == "cpu" else jax.devices() + jax.devices("cpu")
+    return ", ".join(f"{device.platform}:{device.id}" for device in devices)
+
+
+def _count(least: int):
+    """An argument type: a whole number from `least` to the largest int32."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text.replace("_", "").replace(",", ""))
+        except ValueError:
+            value = -1
+        if not least <= value <= _INT32_MAX:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {_INT32_MAX}")
+        return value
+
+    return parse
+
+
+def _size(text: str) -> int:
+    """An argument type: a board size."""
+    from jaxgo.geometry import MAX_SIZE, MIN_SIZE
+
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if not MIN_SIZE <= value <= MAX_SIZE:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a board size from {MIN_SIZE} to {MAX_SIZE}")
+    return value
+
+
+def _komi(text: str) -> float:
+    """An argument type: a finite number of points."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of points")
+    return value

@@ -1,0 +1,331 @@
+"""The XLA executor: plays a queue of playouts on a fixed number of lanes.
+
+A *job* is a table of positions and a number of playouts of each. Lanes take playouts from the job's queue as they become free,
+so that none waits for a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games.
+A playout's result depends on its name only (see `jaxgo.draws`), so lanes, order and splitting leave no trace in it.
+
+Three loops run inside each other:
+
+ - ticks: `TICKS` of them, nothing else;
+ - change-over: a lane whose playout is over is scored, lays the result into its *slot*, and starts the playout that it has
+   ready; both are plain selects over all lanes;
+ - flush: when most slots are full, they are written to the records in one scatter, and the lanes get their next playouts ready
+   in one gather. Both are dear on a CPU, so they are rare.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxgo import bitboard as bb
+from jaxgo import draws
+from jaxgo.bitboard import Board
+from jaxgo.geometry import Geometry
+from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
+from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, Lanes, is_over, tick
+
+#: Ticks between two change-overs (even).
+TICKS = 16
+#: A flush is due when this share of the slots is full.
+FLUSH_AT = 0.75
+#: `Flight.item` of a lane without a playout.
+NO_ITEM = -1
+#: Bits of a record's summary word: margin + P, length, truncated.
+MARGIN_BITS, LENGTH_BITS = 11, 11
+
+
+class Table(NamedTuple):
+    """Positions to play from; arrays `[B]`, boards W such arrays."""
+
+    own: Board
+    """Stones of the player to move."""
+    opp: Board
+    """Stones of the other player."""
+    ko: jax.Array
+    """int32: bit index of the point that the player to move may not play, or NO_MOVE."""
+    passes: jax.Array
+    """int32: passes in a row before the position."""
+    black: jax.Array
+    """int32: 1 where Black is to move, 0 where White is."""
+    stream: jax.Array
+    """int32: the position's random stream."""
+
+
+class Records(NamedTuple):
+    """Finished playouts, `[n]` each, boards W such arrays; playout j of position b is at b * (n / B) + j."""
+
+    black: Board
+    """Black's stones at the end."""
+    white: Board
+    """White's stones at the end."""
+    first_black: Board
+    """Points where Black was the first of both colours to play; empty tuple unless `first_plays`."""
+    first_white: Board
+    """Points where White was."""
+    margin: jax.Array
+    """int32: Black's area minus White's."""
+    length: jax.Array
+    """int32: plies of the playout, passes included."""
+    truncated: jax.Array
+    """bool: ended by the cap."""
+    events: jax.Array | None
+    """int16 [n, max_plies]: bit index of every ply's point (pass 32 W), plus CAPTURE; -1 after the end. None unless `moves`."""
+
+
+class _Ready(NamedTuple):
+    """A playout that a lane will start next; arrays [L]."""
+
+    own: Board
+    opp: Board
+    ko: jax.Array
+    passes: jax.Array
+    black: jax.Array
+    counter: jax.Array
+    key: jax.Array
+    item: jax.Array
+
+
+class _Flight(NamedTuple):
+    """All that the loops carry; arrays [L] but for the last four."""
+
+    lanes: Lanes
+    item: jax.Array
+    black: jax.Array
+    ready: _Ready
+    slot: tuple[jax.Array, ...]
+    slot_item: jax.Array
+    taken: jax.Array
+    written: jax.Array
+    rows: jax.Array
+    events: jax.Array | None
+
+
+def _select(condition: jax.Array, new, old):
+    """`new` where the condition (int32, not 0) holds, else `old`; pytrees of arrays [L], some dozens to a loop."""
+    new, (old, structure) = jax.tree.leaves(new), jax.tree.flatten(old)
+    out, group = [], MAX_ARRAYS // 2 - 1
+
+    def select(condition, new, old):
+        return [jnp.where(condition != jnp.int32(0), n, o) for n, o in zip(new, old)]
+
+    for i in range(0, len(old), group):
+        out += in_one_loop(select, condition, new[i : i + group], old[i : i + group])
+    return jax.tree.unflatten(structure, out)
+
+
+def _ticks(g: Geometry, state: tuple, moves: bool):
+    """TICKS ticks of (lanes, item, events)."""
+    lanes, item, events = state
+    one = functools.partial(tick, g)
+    if len(jax.tree.leaves(lanes)) > MAX_ARRAYS:
+        step = functools.partial(tick, g, stage=in_one_loop)
+    else:
+        step = functools.partial(in_one_loop, one)
+    if not moves:
+        # Two kernels a trip write into each other's buffers, which saves XLA copying the state; two ticks in each kernel
+        # save passing it through memory, where that many instructions still vectorise.
+        paired = len(jax.tree.leaves(lanes)) <= MAX_ARRAYS and g.num_words <= 7
+        twice = functools.partial(in_one_loop, lambda x: one(one(x))) if paired else lambda x: step(step(x))
+        lanes = lax.fori_loop(0, TICKS // 4, lambda _, x: twice(twice(x)), lanes)
+        return lanes, events
+
+    def logged(lanes, events):
+        lanes = step(lanes)
+        moved = (lanes.event != jnp.int32(NO_EVENT)) & (item != jnp.int32(NO_ITEM))
+        row = jnp.where(moved, item, jnp.int32(events.shape[0]))
+        events = events.at[row, lanes.plies - jnp.int32(1)].set(lanes.event.astype(jnp.int16), mode="drop", unique_indices=True)
+        return lanes, events
+
+    return lax.fori_loop(0, TICKS // 2, lambda _, x: logged(*logged(*x)), (lanes, events))
+
+
+def _spread_area(g: Geometry, own: Board, opp: Board, mine: Board, theirs: Board, wanted: jax.Array):
+    """One step of both colours' reach through the empty points, and int32 whether a wanted lane is not finished."""
+    empty = bb.complement(g, bb.either(own, opp))
+    open_own, open_opp = bb.either(own, empty), bb.either(opp, empty)
+    mine, theirs = bb.spread(g, mine, open_own), bb.spread(g, theirs, open_opp)
+    growing = bb.grows(g, mine, open_own) | bb.grows(g, theirs, open_opp)
+    return mine, theirs, (growing & (wanted != jnp.int32(0))).astype(jnp.int32)
+
+
+def _areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> tuple[Board, Board]:
+    """Points that each colour reaches, from its stones through empty points; complete where `wanted` (int32) is not 0."""
+
+    def step(state):
+        return in_one_loop(functools.partial(_spread_area, g), own, opp, state[0], state[1], wanted)
+
+    mine, theirs, _ = lax.while_loop(lambda s: jnp.any(s[2] != jnp.int32(0)), step, step((own, opp)))
+    return mine, theirs
+
+
+def area_points(g: Geometry, black: Board, white: Board) -> tuple[Board, Board]:
+    """Each colour's area: its stones and the empty regions that touch no stone of the other colour."""
+    mine, theirs = _areas(g, black, white, jnp.ones_like(black[0], jnp.int32))
+    return bb.without(mine, theirs), bb.without(theirs, mine)
+
+
+def area_margin(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> jax.Array:
+    """int32: own area minus the other's, exact where `wanted` (int32) is not 0."""
+
+    def margin(mine, theirs):
+        return bb.count(bb.without(mine, theirs)) - bb.count(bb.without(theirs, mine))
+
+    return in_one_loop(margin, *_areas(g, own, opp, wanted))
+
+
+def _results(g: Geometry, lanes: Lanes, black: jax.Array, margin: jax.Array) -> tuple[jax.Array, ...]:
+    """A finished lane's record: the words of black, white, first_black, first_white, and the summary."""
+    even = (lanes.plies & jnp.int32(1)) == jnp.int32(0)
+    started_black = black != jnp.int32(0)
+    own_is_black = started_black == even
+    out = bb.choose(own_is_black, lanes.own, lanes.opp) + bb.choose(own_is_black, lanes.opp, lanes.own)
+    if lanes.played:
+        other = bb.without(lanes.played, lanes.starter)
+        out += bb.choose(started_black, lanes.starter, other) + bb.choose(started_black, other, lanes.starter)
+    margin = jnp.where(own_is_black, margin, -margin) + jnp.int32(g.num_points)
+    truncated = (lanes.passes < jnp.int32(2)).astype(jnp.int32)
+    summary = margin | (lanes.plies << jnp.int32(MARGIN_BITS)) | (truncated << jnp.int32(MARGIN_BITS + LENGTH_BITS))
+    return out + (summary.astype(jnp.uint32),)
+
+
+def _fresh_lanes(g: Geometry, ready: _Ready, max_plies: jax.Array, first_plays: bool) -> Lanes:
+    """Lanes at the start of the playouts that are ready."""
+    none = tuple(jnp.zeros_like(x) for x in ready.own)
+    zero = jnp.zeros_like(ready.item)
+    ko = jnp.where(ready.ko == jnp.int32(NO_MOVE), jnp.int32(32 * g.num_words), ready.ko)
+    return Lanes(
+        own=ready.own, opp=ready.opp, barred=bb.one_point(g, ko), dead=none, reach=none,
+        played=none if first_plays else (), starter=none if first_plays else (),
+        move=zero + jnp.int32(NO_MOVE), counter=ready.counter, key=ready.key,
+        passes=jnp.where(ready.item == jnp.int32(NO_ITEM), jnp.int32(2), ready.passes),
+        plies=zero, plies_left=zero + max_plies, event=zero + jnp.int32(NO_EVENT),
+    )  # fmt: skip
+
+
+def play_all(
+    g: Geometry,
+    table: Table,
+    seed: tuple[jax.Array, jax.Array],
+    *,
+    per_position: int,
+    lanes: int,
+    num_positions: jax.Array,
+    num_playouts: jax.Array,
+    first_playout: jax.Array,
+    max_plies: jax.Array,
+    longest: int,
+    first_plays: bool,
+    moves: bool,
+) -> Records:
+    """Plays `num_playouts` playouts from each of the first `num_positions` of the table's positions.
+
+    Args:
+      g: the board's geometry.
+      table: B positions.
+      seed: two uint32 words.
+      per_position: room for playouts of each position (static).
+      lanes: how many playouts run at a time (static).
+      num_positions: int32, at most B.
+      num_playouts: int32, at most `per_position`.
+      first_playout: int32, number of the first playout.
+      max_plies: int32, the cap on a playout's plies.
+      longest: the largest `max_plies` (static), the width of `Records.events`.
+      first_plays, moves: what to record (static).
+
+    Returns:
+      Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
+    """
+    batch = table.ko.shape[0]
+    room = batch * per_position
+    total = num_positions * num_playouts
+    columns = g.num_words * (4 if first_plays else 2) + 1
+    rows_of_table = jnp.stack(
+        [*table.own, *table.opp, *(x.astype(jnp.uint32) for x in (table.ko, table.passes, table.black, table.stream))], axis=1
+    )
+
+    def make_ready(number: jax.Array) -> _Ready:
+        """The queue's playout of each number, NO_ITEM past its end."""
+        position, playout = number // num_playouts, number % num_playouts
+        row = rows_of_table[jnp.minimum(position, jnp.int32(batch - 1))] if batch > 1 else jnp.broadcast_to(
+            rows_of_table, (number.shape[0], rows_of_table.shape[1])
+        )
+        words = tuple(row[:, i] for i in range(2 * g.num_words))
+        ko, passes, black, stream = (row[:, 2 * g.num_words + i].astype(jnp.int32) for i in range(4))
+        counter, key = draws.stream_key(seed, stream, first_playout + playout)
+        item = jnp.where(number < total, position * jnp.int32(per_position) + playout, jnp.int32(NO_ITEM))
+        return _Ready(words[: g.num_words], words[g.num_words :], ko, passes, black, counter, key, item)
+
+    def change_over(f: _Flight) -> _Flight:
+        over = is_over(f.lanes.passes, f.lanes.plies_left) & (f.item != jnp.int32(NO_ITEM))
+        leave = (over & (f.slot_item == jnp.int32(NO_ITEM))).astype(jnp.int32)
+        margin = area_margin(g, f.lanes.own, f.lanes.opp, leave)
+        result = in_one_loop(functools.partial(_results, g), f.lanes, f.black, margin) if columns < 60 else _results(
+            g, f.lanes, f.black, margin)
+        slot, slot_item = _select(leave, (result, f.item), (f.slot, f.slot_item))
+        fresh = _fresh_lanes(g, f.ready, max_plies, first_plays)
+        none = jnp.full_like(f.item, NO_ITEM)
+        new_lanes, item, black, ready_item = _select(
+            leave, (fresh, f.ready.item, f.ready.black, none), (f.lanes, f.item, f.black, f.ready.item)
+        )
+        return f._replace(
+            lanes=new_lanes, item=item, black=black, ready=f.ready._replace(item=ready_item), slot=slot, slot_item=slot_item
+        )
+
+    def flush_is_due(f: _Flight) -> jax.Array:
+        full = jnp.sum(f.slot_item != jnp.int32(NO_ITEM), dtype=jnp.int32)
+        running = jnp.any(~is_over(f.lanes.passes, f.lanes.plies_left) & (f.item != jnp.int32(NO_ITEM)))
+        return (full >= jnp.int32(int(lanes * FLUSH_AT))) | ~running
+
+    def fly(f: _Flight) -> _Flight:
+        new_lanes, events = _ticks(g, (f.lanes, f.item, f.events), moves)
+        return change_over(f._replace(lanes=new_lanes, events=events))
+
+    def flush(f: _Flight) -> _Flight:
+        full = f.slot_item != jnp.int32(NO_ITEM)
+        where = jnp.where(full, f.slot_item, jnp.int32(room))
+        rows = f.rows.at[where].set(jnp.stack(f.slot, axis=1), mode="drop", unique_indices=True)
+        count = jnp.sum(full, dtype=jnp.int32)
+        number = f.taken + jnp.cumsum(full.astype(jnp.int32), dtype=jnp.int32) - jnp.int32(1)
+        ready = _select(full.astype(jnp.int32), make_ready(number), f.ready)
+        return f._replace(
+            ready=ready, slot_item=jnp.full_like(f.slot_item, NO_ITEM), rows=rows,
+            taken=f.taken + count, written=f.written + count,
+        )  # fmt: skip
+
+    def until_done(f: _Flight) -> _Flight:
+        return flush(lax.while_loop(lambda x: ~flush_is_due(x), fly, fly(f)))
+
+    number = jnp.arange(lanes, dtype=jnp.int32)
+    first, second = make_ready(number), make_ready(number + jnp.int32(lanes))
+    flight = _Flight(
+        lanes=_fresh_lanes(g, first, max_plies, first_plays), item=first.item, black=first.black, ready=second,
+        slot=tuple(jnp.zeros(lanes, jnp.uint32) for _ in range(columns)), slot_item=jnp.full(lanes, NO_ITEM, jnp.int32),
+        taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, columns), jnp.uint32),
+        events=jnp.full((room, longest), NO_EVENT, jnp.int16) if moves else None,
+    )  # fmt: skip
+    flight = lax.while_loop(lambda f: f.written < total, until_done, change_over(flight))
+    return _unpack(g, flight.rows, flight.events, first_plays)
+
+
+def _unpack(g: Geometry, rows: jax.Array, events: jax.Array | None, first_plays: bool) -> Records:
+    columns = tuple(rows.T)
+    boards = [columns[i * g.num_words : (i + 1) * g.num_words] for i in range(4 if first_plays else 2)]
+    boards += [()] * (4 - len(boards))
+    summary = columns[-1].astype(jnp.int32)
+    margin = (summary & jnp.int32((1 << MARGIN_BITS) - 1)) - jnp.int32(g.num_points)
+    length = (summary >> jnp.int32(MARGIN_BITS)) & jnp.int32((1 << LENGTH_BITS) - 1)
+    truncated = (summary >> jnp.int32(MARGIN_BITS + LENGTH_BITS)) != jnp.int32(0)
+    return Records(*boards, margin=margin, length=length, truncated=truncated, events=events)
+
+
+def event_points(g: Geometry, events: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """(moves int16, captured bool) of the same shape as `Records.events`: points y * N + x, N * N for a pass, -1 after the end."""
+    played = events != jnp.int16(NO_EVENT)
+    captured = played & ((events & jnp.int16(CAPTURE)) != jnp.int16(0))
+    index = (events & jnp.int16(CAPTURE - 1)).astype(jnp.int32)
+    point_of_index = jnp.asarray(g.point_of_index)
+    points = jnp.where(played, point_of_index[jnp.where(played, index, jnp.int32(0))], jnp.int16(-1))
+    return points, captured

@@ -1,0 +1,94 @@
+"""How an N x N board lies in 32-bit words.
+
+A bitboard is `W` words of 32 bits. A row needs `N + 1` bits, its points and one spare bit that stays 0, so that a shift by one
+(east, west) never wraps and the carry of an addition stops at the row's end. `32 // (N + 1)` rows fit into a word.
+
+Rows are dealt out to the words in turn: row `y` lies in word `y % W`, at slot `y // W`. The southern neighbour of a row is
+therefore simply the next word; only the step from the last word to the first needs a shift. 9x9 takes 3 words of 3 rows, 13x13
+takes 7 words of 2 rows, 19x19 takes 19 words of 1 row.
+
+Everything here is plain numpy and integers: nothing touches a device.
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+MIN_SIZE = 2
+MAX_SIZE = 25
+WORD_BITS = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Geometry:
+    """The layout of a board of one size; see the module's text. Get one from `geometry(size)`."""
+
+    size: int
+    """N, the number of rows and of columns."""
+    stride: int
+    """Bits a row takes: N + 1."""
+    num_words: int
+    """W, the number of 32-bit words of a bitboard."""
+    num_slots: int
+    """Rows that a word holds (the last slot may be empty in some words)."""
+    board: tuple[int, ...]
+    """[W] words with a 1 for every point of the board."""
+    edge: tuple[int, ...]
+    """[W] words with a 1 for every point on an edge or corner."""
+    west: tuple[int, ...]
+    """[W] words with a 1 for every point of the first column."""
+
+    @property
+    def num_points(self) -> int:
+        """P = N * N."""
+        return self.size * self.size
+
+    @property
+    def word_of_row(self) -> np.ndarray:
+        """int32 [N]: the word that row y lies in."""
+        return np.arange(self.size, dtype=np.int32) % self.num_words
+
+    @property
+    def shift_of_row(self) -> np.ndarray:
+        """int32 [N]: the bit of row y's first point."""
+        return np.arange(self.size, dtype=np.int32) // self.num_words * self.stride
+
+    @property
+    def word_of_point(self) -> np.ndarray:
+        """int32 [P]: the word that point p = y * N + x lies in."""
+        return np.repeat(self.word_of_row, self.size)
+
+    @property
+    def bit_of_point(self) -> np.ndarray:
+        """int32 [P]: the bit of point p = y * N + x in its word."""
+        return (self.shift_of_row[:, None] + np.arange(self.size, dtype=np.int32)).reshape(-1)
+
+    @property
+    def index_of_point(self) -> np.ndarray:
+        """int32 [P + 1]: the bit index, 32 * word + bit, of point p; of the pass, 32 W."""
+        return np.append(self.word_of_point * WORD_BITS + self.bit_of_point, self.num_words * WORD_BITS).astype(np.int32)
+
+    @property
+    def point_of_index(self) -> np.ndarray:
+        """int16 [32 W + 1]: the point of a bit index, N * N (the pass) for indices that are no point."""
+        points = np.full(self.num_words * WORD_BITS + 1, self.num_points, np.int16)
+        points[self.index_of_point] = np.arange(self.num_points + 1)
+        return points
+
+
+@functools.cache
+def geometry(size: int) -> Geometry:
+    """The layout of a `size` x `size` board; `size` is taken as valid (see `jaxgo.checks`)."""
+    stride = size + 1
+    num_words = -(-size // (WORD_BITS // stride))
+    board, edge, west = ([0] * num_words for _ in range(3))
+    ends = (0, size - 1)
+    for y in range(size):
+        word, shift = y % num_words, y // num_words * stride
+        for x in range(size):
+            bit = 1 << (shift + x)
+            board[word] |= bit
+            edge[word] |= bit if y in ends or x in ends else 0
+            west[word] |= bit if x == 0 else 0
+    return Geometry(size, stride, num_words, -(-size // num_words), tuple(board), tuple(edge), tuple(west))

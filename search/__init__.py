@@ -1,0 +1,1 @@
+"""Tree search and bots on top of `jaxgo`'s playouts. Empty for now: the engine comes first."""
