@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from jaxgo import bitboard as bb
 from jaxgo import checks, draws
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.executor import Table, area_points, play_all
@@ -25,10 +25,13 @@ from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
-from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, table
+from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, default_max_plies, table
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 32
+
+#: The most lanes that can be asked for.
+MOST_LANES = 1 << 16
 
 Progress = Callable[[int, int], None]
 """Called with the number of playouts finished and the number in all, after every chunk, in the calling thread."""
@@ -67,6 +70,8 @@ class _Job:
         """(positions, playouts of each) that a chunk has room for: powers of two, so that few shapes are compiled."""
         share = -(-self.position.batch * self.num_playouts // len(self.workers))
         most = _power_of_two(min(self.lanes * CHUNK_PER_LANE, max(share, 1)))
+        while most * default_max_plies(self.position.size) > checks.INT32_MAX:  # sums and places of plies are 32-bit
+            most //= 2
         each = min(_power_of_two(self.num_playouts), most)
         return min(_power_of_two(self.position.batch), max(most // each, 1)), each
 
@@ -112,7 +117,7 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     if streams is None:
         streams = np.arange(batch, dtype=np.int32)
     streams = checks.integers("streams", streams, (batch,), 0, checks.INT32_MAX)
-    lanes = checks.integer("lanes", lanes if lanes is not None else default_lanes(size), 1, 1 << 20)
+    lanes = checks.integer("lanes", lanes if lanes is not None else default_lanes(size), 1, MOST_LANES)
     words = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
@@ -153,7 +158,7 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
 
     def sums(win_from, draw_at, *args) -> Sums:
         records = play(True, False, *args)
-        valid = (jnp.arange(positions, dtype=jnp.int32)[:, None] < args[2]) & (jnp.arange(each, dtype=jnp.int32)[None] < args[3])
+        valid = (lax.broadcasted_iota(jnp.int32, shape, 0) < args[2]) & (lax.broadcasted_iota(jnp.int32, shape, 1) < args[3])
         return reduce_records(g, records, area_points(g, records.black, records.white), valid, win_from, draw_at)
 
     numbers = [jax.ShapeDtypeStruct((), jnp.int32)] * 4

@@ -27,8 +27,10 @@ from jaxgo.geometry import Geometry
 from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, Lanes, is_over, tick
 
-#: Ticks between two change-overs (even).
-TICKS = 16
+#: Ticks between two change-overs (a multiple of 4).
+TICKS = 32
+#: Boards of more words play one tick in a kernel, others two.
+MOST_WORDS_OF_PAIRS = 7
 #: A flush is due when this share of the slots is full.
 FLUSH_AT = 0.75
 #: `Flight.item` of a lane without a playout.
@@ -116,30 +118,35 @@ def _select(condition: jax.Array, new, old):
     return jax.tree.unflatten(structure, out)
 
 
-def _ticks(g: Geometry, state: tuple, moves: bool):
-    """TICKS ticks of (lanes, item, events)."""
-    lanes, item, events = state
-    one = functools.partial(tick, g)
-    if len(jax.tree.leaves(lanes)) > MAX_ARRAYS:
-        step = functools.partial(tick, g, stage=in_one_loop)
+def _ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array | None, longest: int) -> tuple[Lanes, jax.Array | None]:
+    """(lanes, events) TICKS ticks later; the moves are written to events, if there are any."""
+
+    def pair(lanes: Lanes) -> tuple[Lanes, tuple[jax.Array, jax.Array]]:
+        first = tick(g, lanes)
+        return tick(g, first), (first.event, first.plies)
+
+    # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
+    # each other's buffers, which saves XLA copying it.
+    if g.num_words <= MOST_WORDS_OF_PAIRS:
+        step, kernels = functools.partial(in_one_loop, pair), TICKS // 2
+    elif len(jax.tree.leaves(lanes)) <= MAX_ARRAYS:
+        step, kernels = lambda x: (in_one_loop(functools.partial(tick, g), x), None), TICKS
     else:
-        step = functools.partial(in_one_loop, one)
-    if not moves:
-        # Two kernels a trip write into each other's buffers, which saves XLA copying the state; two ticks in each kernel
-        # save passing it through memory, where that many instructions still vectorise.
-        paired = len(jax.tree.leaves(lanes)) <= MAX_ARRAYS and g.num_words <= 7
-        twice = functools.partial(in_one_loop, lambda x: one(one(x))) if paired else lambda x: step(step(x))
-        lanes = lax.fori_loop(0, TICKS // 4, lambda _, x: twice(twice(x)), lanes)
-        return lanes, events
+        step, kernels = lambda x: (tick(g, x, stage=in_one_loop), None), TICKS
+
+    def log(events, event, plies):
+        moved = (event != jnp.int32(NO_EVENT)) & (item != jnp.int32(NO_ITEM))
+        place = jnp.where(moved, item * jnp.int32(longest) + plies - jnp.int32(1), jnp.int32(events.shape[0]))
+        return events.at[place].set(event.astype(jnp.int16), mode="drop", unique_indices=True)
 
     def logged(lanes, events):
-        lanes = step(lanes)
-        moved = (lanes.event != jnp.int32(NO_EVENT)) & (item != jnp.int32(NO_ITEM))
-        row = jnp.where(moved, item, jnp.int32(events.shape[0]))
-        events = events.at[row, lanes.plies - jnp.int32(1)].set(lanes.event.astype(jnp.int16), mode="drop", unique_indices=True)
+        lanes, between = step(lanes)
+        if events is not None:
+            events = events if between is None else log(events, *between)
+            events = log(events, lanes.event, lanes.plies)
         return lanes, events
 
-    return lax.fori_loop(0, TICKS // 2, lambda _, x: logged(*logged(*x)), (lanes, events))
+    return lax.fori_loop(0, kernels // 2, lambda _, x: logged(*logged(*x)), (lanes, events))
 
 
 def _spread_area(g: Geometry, own: Board, opp: Board, mine: Board, theirs: Board, wanted: jax.Array):
@@ -167,16 +174,13 @@ def area_points(g: Geometry, black: Board, white: Board) -> tuple[Board, Board]:
     return bb.without(mine, theirs), bb.without(theirs, mine)
 
 
-def area_margin(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> jax.Array:
-    """int32: own area minus the other's, exact where `wanted` (int32) is not 0."""
-
-    def margin(mine, theirs):
-        return bb.count(bb.without(mine, theirs)) - bb.count(bb.without(theirs, mine))
-
-    return in_one_loop(margin, *_areas(g, own, opp, wanted))
+def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
+    """int32, 1 where a lane's playout is over and its slot is free."""
+    over = is_over(lanes.passes, lanes.plies_left) & (item != jnp.int32(NO_ITEM))
+    return (over & (slot_item == jnp.int32(NO_ITEM))).astype(jnp.int32)
 
 
-def _results(g: Geometry, lanes: Lanes, black: jax.Array, margin: jax.Array) -> tuple[jax.Array, ...]:
+def _results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.Array) -> tuple[jax.Array, ...]:
     """A finished lane's record: the words of black, white, first_black, first_white, and the summary."""
     even = (lanes.plies & jnp.int32(1)) == jnp.int32(0)
     started_black = black != jnp.int32(0)
@@ -185,10 +189,29 @@ def _results(g: Geometry, lanes: Lanes, black: jax.Array, margin: jax.Array) -> 
     if lanes.played:
         other = bb.without(lanes.played, lanes.starter)
         out += bb.choose(started_black, lanes.starter, other) + bb.choose(started_black, other, lanes.starter)
+    margin = bb.count(bb.without(mine, theirs)) - bb.count(bb.without(theirs, mine))
     margin = jnp.where(own_is_black, margin, -margin) + jnp.int32(g.num_points)
     truncated = (lanes.passes < jnp.int32(2)).astype(jnp.int32)
     summary = margin | (lanes.plies << jnp.int32(MARGIN_BITS)) | (truncated << jnp.int32(MARGIN_BITS + LENGTH_BITS))
     return out + (summary.astype(jnp.uint32),)
+
+
+def _change_over(g: Geometry, ready: _Ready, mine: Board, theirs: Board, lanes, item, black, ready_item, slot, slot_item, in_loop=None):
+    """The lanes, items, colours and slots after the finished lanes have left their results and started what they had ready.
+
+    `mine` and `theirs` are the areas of the mover and the other. With `in_loop`, for boards of too many words for one loop, the
+    parts are put into loops of their own.
+    """
+    leave = _leaves(lanes, item, slot_item)
+    parts = (functools.partial(_results, g), mine, theirs, lanes, black)
+    result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
+    fresh = _fresh_lanes(g, ready, lanes.plies + lanes.plies_left, bool(lanes.played))
+    none = jnp.full_like(item, NO_ITEM)
+    new = (fresh, ready_item, ready.black, none, result, item)
+    old = (lanes, item, black, ready_item, slot, slot_item)
+    if in_loop:
+        return _select(leave, new, old)
+    return jax.tree.map(lambda n, o: jnp.where(leave != jnp.int32(0), n, o), new, old)
 
 
 def _fresh_lanes(g: Geometry, ready: _Ready, max_plies: jax.Array, first_plays: bool) -> Lanes:
@@ -259,28 +282,24 @@ def play_all(
         return _Ready(words[: g.num_words], words[g.num_words :], ko, passes, black, counter, key, item)
 
     def change_over(f: _Flight) -> _Flight:
-        over = is_over(f.lanes.passes, f.lanes.plies_left) & (f.item != jnp.int32(NO_ITEM))
-        leave = (over & (f.slot_item == jnp.int32(NO_ITEM))).astype(jnp.int32)
-        margin = area_margin(g, f.lanes.own, f.lanes.opp, leave)
-        result = in_one_loop(functools.partial(_results, g), f.lanes, f.black, margin) if columns < 60 else _results(
-            g, f.lanes, f.black, margin)
-        slot, slot_item = _select(leave, (result, f.item), (f.slot, f.slot_item))
-        fresh = _fresh_lanes(g, f.ready, max_plies, first_plays)
-        none = jnp.full_like(f.item, NO_ITEM)
-        new_lanes, item, black, ready_item = _select(
-            leave, (fresh, f.ready.item, f.ready.black, none), (f.lanes, f.item, f.black, f.ready.item)
-        )
-        return f._replace(
-            lanes=new_lanes, item=item, black=black, ready=f.ready._replace(item=ready_item), slot=slot, slot_item=slot_item
-        )
+        leave = _leaves(f.lanes, f.item, f.slot_item)
+        mine, theirs = _areas(g, f.lanes.own, f.lanes.opp, leave)
+        state = (f.lanes, f.item, f.black, f.ready.item, f.slot, f.slot_item)
+        if len(jax.tree.leaves((f.ready, state))) + 2 * g.num_words <= MAX_ARRAYS:
+            state = in_one_loop(functools.partial(_change_over, g), f.ready, mine, theirs, *state)
+        else:
+            state = _change_over(g, f.ready, mine, theirs, *state, in_loop=in_one_loop)
+        new_lanes, item, black, ready_item, slot, slot_item = state
+        ready = f.ready._replace(item=ready_item)
+        return f._replace(lanes=new_lanes, item=item, black=black, ready=ready, slot=slot, slot_item=slot_item)
 
     def flush_is_due(f: _Flight) -> jax.Array:
-        full = jnp.sum(f.slot_item != jnp.int32(NO_ITEM), dtype=jnp.int32)
-        running = jnp.any(~is_over(f.lanes.passes, f.lanes.plies_left) & (f.item != jnp.int32(NO_ITEM)))
-        return (full >= jnp.int32(int(lanes * FLUSH_AT))) | ~running
+        full = f.slot_item != jnp.int32(NO_ITEM)
+        stuck = (f.item == jnp.int32(NO_ITEM)) | (is_over(f.lanes.passes, f.lanes.plies_left) & full)
+        return (jnp.sum(full, dtype=jnp.int32) >= jnp.int32(int(lanes * FLUSH_AT))) | jnp.all(stuck)
 
     def fly(f: _Flight) -> _Flight:
-        new_lanes, events = _ticks(g, (f.lanes, f.item, f.events), moves)
+        new_lanes, events = _ticks(g, f.lanes, f.item, f.events, longest)
         return change_over(f._replace(lanes=new_lanes, events=events))
 
     def flush(f: _Flight) -> _Flight:
@@ -296,7 +315,7 @@ def play_all(
         )  # fmt: skip
 
     def until_done(f: _Flight) -> _Flight:
-        return flush(lax.while_loop(lambda x: ~flush_is_due(x), fly, fly(f)))
+        return flush(lax.while_loop(lambda x: ~flush_is_due(x), fly, f))
 
     number = jnp.arange(lanes, dtype=jnp.int32)
     first, second = make_ready(number), make_ready(number + jnp.int32(lanes))
@@ -304,10 +323,11 @@ def play_all(
         lanes=_fresh_lanes(g, first, max_plies, first_plays), item=first.item, black=first.black, ready=second,
         slot=tuple(jnp.zeros(lanes, jnp.uint32) for _ in range(columns)), slot_item=jnp.full(lanes, NO_ITEM, jnp.int32),
         taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, columns), jnp.uint32),
-        events=jnp.full((room, longest), NO_EVENT, jnp.int16) if moves else None,
+        events=jnp.full(room * longest, NO_EVENT, jnp.int16) if moves else None,
     )  # fmt: skip
-    flight = lax.while_loop(lambda f: f.written < total, until_done, change_over(flight))
-    return _unpack(g, flight.rows, flight.events, first_plays)
+    flight = lax.while_loop(lambda f: f.written < total, until_done, flight)
+    events = None if flight.events is None else flight.events.reshape(room, longest)
+    return _unpack(g, flight.rows, events, first_plays)
 
 
 def _unpack(g: Geometry, rows: jax.Array, events: jax.Array | None, first_plays: bool) -> Records:

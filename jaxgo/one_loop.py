@@ -42,48 +42,60 @@ def in_one_loop(fn, *args):
 
     Args:
       fn: an elementwise function without loops, of pytrees of arrays to a pytree of arrays, that closes over no arrays.
-      *args: pytrees of int32 and uint32 arrays, all of one shape [L].
+      *args: pytrees of arrays, all of one shape [L].
 
     Returns:
       What `fn(*args)` returns.
     """
     if not trusted():
         return fn(*args)
+    if _only_cpus():
+        return _as_reduction(fn, *args)
     return lax.platform_dependent(*args, cpu=functools.partial(_as_reduction, fn), default=fn)
+
+
+@functools.cache
+def _only_cpus() -> bool:
+    return all(device.platform == "cpu" for device in jax.devices())
 
 
 def _as_reduction(fn, *args):
     leaves, inputs = jax.tree.flatten(args)
-    if leaves[0].ndim == 0:
+    shape = leaves[0].shape
+    if not shape:
         return fn(*args)
-    result = jax.eval_shape(fn, *args)
-    result_leaves, outputs = jax.tree.flatten(result)
-    width = max(len(leaves), len(result_leaves))
+    fn = jax.jit(fn, inline=True)  # traced once for both uses below
+    result = jax.eval_shape(fn, *jax.tree.map(lambda x: jax.ShapeDtypeStruct((), x.dtype), args))
+    results, outputs = jax.tree.flatten(result)
+    # A reduction gives back as many values as it takes, of the same types. So inputs and outputs are paired by type, and what
+    # is left over is paired with zeros.
+    places_in, places_out, types = _pair([x.dtype for x in leaves], [x.dtype for x in results])
 
-    def pad(values):
-        return tuple(_as_uint32(v) for v in values) + (leaves_zero(values[0]),) * (width - len(values))
+    def fill(values, places, of_shape):
+        return tuple(jnp.zeros(of_shape, t) if i is None else values[i] for i, t in zip(places, types))
 
-    def leaves_zero(like):
-        return jnp.zeros(like.shape, jnp.uint32)
+    def pick(values, places):
+        return [values[places.index(i)] for i in range(len(places) - places.count(None))]
 
     def reduction(_, element):
-        taken = [_as(x, leaf.dtype) for x, leaf in zip(element, leaves)]
-        return pad(jax.tree.leaves(fn(*jax.tree.unflatten(inputs, taken))))
+        return fill(jax.tree.leaves(fn(*jax.tree.unflatten(inputs, pick(element, places_in)))), places_out, ())
 
-    ndim = leaves[0].ndim
-    zero = (np.uint32(0),) * width
-    out = lax.reduce_window(pad(leaves), zero, reduction, (1,) * ndim, (1,) * ndim, "VALID")
-    return jax.tree.unflatten(outputs, [_as(x, leaf.dtype) for x, leaf in zip(out, result_leaves)])
-
-
-def _as(x, dtype):
-    return x if x.dtype == dtype else lax.bitcast_convert_type(x, dtype)
+    zero = tuple(np.zeros((), t) for t in types)
+    ones = (1,) * len(shape)
+    out = lax.reduce_window(fill(leaves, places_in, shape), zero, reduction, ones, ones, "VALID")
+    return jax.tree.unflatten(outputs, pick(out, places_out))
 
 
-def _as_uint32(x):
-    if x.dtype not in (jnp.int32, jnp.uint32):
-        raise TypeError(f"in_one_loop takes and gives int32 and uint32 arrays only, not {x.dtype}")
-    return _as(x, jnp.uint32)
+def _pair(taken: list, given: list) -> tuple[list[int | None], list[int | None], list]:
+    """For each operand of the reduction, the number of the input and of the output that it carries (None: none), and its type."""
+    places_in, places_out, types = [], [], []
+    for dtype in dict.fromkeys([*taken, *given]):
+        ins, outs = ([i for i, t in enumerate(side) if t == dtype] for side in (taken, given))
+        width = max(len(ins), len(outs))
+        places_in += ins + [None] * (width - len(ins))
+        places_out += outs + [None] * (width - len(outs))
+        types += [dtype] * width
+    return places_in, places_out, types
 
 
 @functools.cache

@@ -266,7 +266,8 @@ def _make(stones: np.ndarray, to_play, ko, passes) -> Position:
 def points_of(g: Geometry, board: Board) -> jax.Array:
     """bool [..., P] of a bitboard of shape [...]."""
     words = jnp.stack(board, axis=-1)[..., g.word_of_point]
-    return ((words >> jnp.asarray(g.bit_of_point.astype(np.uint32))) & jnp.uint32(1)) != jnp.uint32(0)
+    bits = np.broadcast_to(g.bit_of_point.astype(np.uint32), words.shape)
+    return ((words >> bits) & jnp.uint32(1)) != jnp.uint32(0)
 
 
 def stones_array(g: Geometry, black: Board, white: Board) -> jax.Array:
@@ -332,10 +333,13 @@ def _score(position: Position) -> jax.Array:
 @jax.jit
 def _hash(position: Position) -> jax.Array:
     g, keys = position.geometry, rules.zobrist_keys(position.size)
-    numbers = [
-        jnp.where(points_of(g, stones)[..., None], key, jnp.uint32(0)) for stones, key in zip((position.black, position.white), keys)
-    ]
-    return lax.reduce(numbers[0] ^ numbers[1], np.uint32(0), lax.bitwise_xor, (numbers[0].ndim - 2,))
+
+    def numbers(stones: Board, key: np.ndarray) -> jax.Array:
+        held = points_of(g, stones)[..., None]
+        return jnp.where(held, np.broadcast_to(key, (*held.shape[:-1], 2)), jnp.uint32(0))
+
+    of_stones = numbers(position.black, keys[0]) ^ numbers(position.white, keys[1])
+    return lax.reduce(of_stones, np.uint32(0), lax.bitwise_xor, (of_stones.ndim - 2,))
 
 
 @jax.jit

@@ -33,14 +33,13 @@ class Sums(NamedTuple):
     """[B, 2, P]: Black's results, in halves, summed over those playouts."""
 
 
-def point_sums(g: Geometry, boards: Board, weights: jax.Array) -> jax.Array:
-    """int32 [B, P]: for every point, the sum of the weights (int32 [B, n]) of the boards ([B, n] words) that hold it."""
-    shifts = jnp.arange(g.num_slots * g.stride, dtype=jnp.uint32)
-    sums = [
-        jnp.sum(((w[:, :, None] >> shifts) & jnp.uint32(1)).astype(jnp.int32) * weights[:, :, None], axis=1, dtype=jnp.int32)
-        for w in boards
-    ]
-    return jnp.stack(sums, axis=1)[:, g.word_of_point, g.bit_of_point]
+def point_sums(g: Geometry, boards: list[Board], weights: list[jax.Array]) -> jax.Array:
+    """int32 [B, K, P]: for each of K boards ([B, n] words) and every point, the sum of its weights (int32 [B, n])."""
+    words = jnp.stack([jnp.stack(board) for board in boards])[..., None]  # [K, W, B, n, 1]
+    shifts = jnp.arange(g.num_slots * g.stride, dtype=jnp.uint32).reshape(1, 1, 1, 1, -1)
+    bits = ((words >> shifts) & jnp.uint32(1)).astype(jnp.int32)
+    sums = jnp.sum(bits * jnp.stack(weights)[:, None, :, :, None], axis=3, dtype=jnp.int32)  # [K, W, B, bits]
+    return jnp.transpose(sums, (2, 0, 1, 3))[:, :, g.word_of_point, g.bit_of_point]
 
 
 def reduce_records(
@@ -64,15 +63,16 @@ def reduce_records(
     margin = records.margin.reshape(shape)
     result = (jnp.where(margin >= win_from, jnp.int32(2), (margin == draw_at).astype(jnp.int32))) * count
     position = jnp.broadcast_to(jnp.arange(shape[0], dtype=jnp.int32)[:, None], shape)
-    firsts = rows(records.first_black), rows(records.first_white)
+    firsts = [rows(records.first_black), rows(records.first_white)]
+    points = point_sums(g, [rows(area[0]), rows(area[1]), *firsts, *firsts], [count] * 4 + [result] * 2)
     return Sums(
         margins=jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32).at[position, margin + jnp.int32(g.num_points)].add(count),
-        black=point_sums(g, rows(area[0]), count),
-        white=point_sums(g, rows(area[1]), count),
+        black=points[:, 0],
+        white=points[:, 1],
         length=jnp.sum(records.length.reshape(shape) * count, axis=1, dtype=jnp.int32),
-        truncated=jnp.sum(records.truncated.reshape(shape) * count, axis=1, dtype=jnp.int32),
-        first=jnp.stack([point_sums(g, b, count) for b in firsts], axis=1),
-        first_black_result=jnp.stack([point_sums(g, b, result) for b in firsts], axis=1),
+        truncated=jnp.sum(records.truncated.reshape(shape).astype(jnp.int32) * count, axis=1, dtype=jnp.int32),
+        first=points[:, 2:4],
+        first_black_result=points[:, 4:6],
     )
 
 

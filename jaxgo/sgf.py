@@ -1,7 +1,7 @@
 """Game records: reads an SGF file into a `GameRecord`, and a record into positions.
 
 `sgfmill` reads the format; this module decides what a record means as a sequence of Go positions, and judges its moves with
-`jaxgo.Position`, the only rules engine of this package. What is settled here:
+the rules of `jaxgo.Position`. What is settled here:
 
 - Position k of a record is the board after k moves of the main line (the first branch everywhere), with any setup stones that
   the record places before the next move. Position 0 holds the handicap and the setup stones.
@@ -15,6 +15,7 @@ Source of the format: SGF FF[4], https://www.red-bean.com/sgf/ .
 """
 
 import dataclasses
+import functools
 import os
 import pathlib
 import reprlib
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 BLACK = 1
 WHITE = -1
 EMPTY = 0
+_REASONS = (
+    "the point is occupied",
+    "it retakes the ko at once",
+    "it would leave its own chain without liberties (suicide)",
+)
+_OVER = 2  # passes in a row that end a game
 
 _COLOURS = {"b": BLACK, "w": WHITE}
 _NAMES = {BLACK: "Black", WHITE: "White"}
@@ -154,9 +161,9 @@ class GameRecord:
 
         setups = [setup for setup in self.setups if setup.after_move == move]
         to_play = self.to_play(move)
-        if not any(setup.stones for setup in setups) and to_play == int(position.to_play[0]):
+        if not any(setup.stones for setup in setups) and to_play == np.asarray(position.to_play)[0]:
             return position
-        board = np.array(position.to_array()[0])
+        board = np.array(position.to_array())[0]
         for setup in setups:
             for point, colour in setup.stones:
                 board[divmod(point, self.size)] = colour
@@ -170,15 +177,15 @@ class GameRecord:
         from jaxgo.position import Position
 
         is_pass = point == self.size * self.size
-        if bool(position.is_over()[0]):
-            passes = 2 if is_pass else 0
+        if np.asarray(position.passes)[0] == _OVER:
+            passes = _OVER if is_pass else 0
             position = Position.from_array(position.to_array(), to_play=-colour if is_pass else colour, passes=passes)
             if is_pass:
                 return position
-        if not is_pass and not bool(position.legal()[0, point]):
-            reason = _why_illegal(position, point)
-            raise ValueError(f"move {number}, {_NAMES[colour]} {self.coordinate(point)}, is illegal: {reason}")
-        return position.play(np.array([point], np.int32))
+        after, broken = _try_move(position, np.array([point], np.int32))
+        if reasons := [reason for reason, found in zip(_REASONS, broken, strict=True) if np.asarray(found)[0]]:
+            raise ValueError(f"move {number}, {_NAMES[colour]} {self.coordinate(point)}, is illegal: {reasons[0]}")
+        return after
 
 
 def read_game(path_or_text: str | bytes | os.PathLike) -> GameRecord:
@@ -325,10 +332,30 @@ def _when(move: int) -> str:
     return f"after move {move}" if move else "before the first move"
 
 
-def _why_illegal(position: "Position", point: int) -> str:
-    """The rule that a move breaks, given that it breaks one."""
-    if np.asarray(position.to_array())[0].flat[point] != EMPTY:
-        return "the point is occupied"
-    if point == int(position.ko[0]):
-        return "it retakes the ko at once"
-    return "it would leave its own chain without liberties (suicide)"
+@functools.cache
+def _compiled_move():
+    """The compiled function behind `_try_move`; jax is imported only when a record is played through."""
+    import jax
+    import jax.numpy as jnp
+
+    from jaxgo import bitboard, rules
+
+    @jax.jit
+    def move(position, points):
+        after = position.play(points)
+        stones = position.to_array().reshape(position.batch, -1)
+        is_pass = points == jnp.int32(position.size * position.size)
+        occupied = jnp.take_along_axis(stones, points[:, None], axis=1, mode="clip")[:, 0] != 0
+        # The board after a suicide holds a chain without liberties, since playing takes off the enemy's chains alone.
+        suicide = bitboard.any_point(rules.without_liberties(position.geometry, after.black, after.white))
+        return after, (occupied & ~is_pass, points == position.ko.astype(jnp.int32), suicide)
+
+    return move
+
+
+def _try_move(position: "Position", points: np.ndarray) -> tuple["Position", tuple]:
+    """The positions after moves that need not be legal, and bool [B] for each of `_REASONS`: whether the move breaks that rule.
+
+    `Position.legal` looks at every point; for one move this is a tenth of the program to compile.
+    """
+    return _compiled_move()(position, points)

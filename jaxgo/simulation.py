@@ -123,8 +123,8 @@ def simulate(
     """
     g = position.geometry
     num_playouts = checks.integer("num_playouts", num_playouts, 1)
-    checks.integer("the batch times num_playouts", position.batch * num_playouts, 1)
     longest = check_max_plies(max_plies, g.size)
+    checks.integer("the batch times num_playouts", position.batch * num_playouts, 1, checks.INT32_MAX // longest)
     if streams is None:
         streams = jnp.arange(position.batch, dtype=jnp.int32)
     lanes = checks.integer("lanes", lanes if lanes is not None else default_lanes(g.size), 1)

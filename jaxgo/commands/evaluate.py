@@ -25,6 +25,7 @@ SUMMARY = "win rate, margin and ownership of a game record's positions, from ran
 DEFAULT_PLAYOUTS = 100_000
 DEFAULT_KOMI = 7.5
 _INT32_MAX = 2**31 - 1
+_SEED_MAX = 2**64 - 1
 
 _DESCRIPTION = """\
 Plays random games to the end from positions of an SGF game record and reports, for each position, how often Black
@@ -60,11 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     playouts_help = "playouts from each position (default: %(default)s)"
     parser.add_argument("--playouts", type=_count(1), default=DEFAULT_PLAYOUTS, metavar="N", help=playouts_help)
     parser.add_argument("--komi", type=_komi, metavar="K", help=f"default: the record's, else {DEFAULT_KOMI}")
-    parser.add_argument("--seed", type=_count(0), default=0, metavar="S", help="of the random numbers (default: %(default)s)")
+    parser.add_argument("--seed", type=_count(0, _SEED_MAX), default=0, metavar="S", help="of the random numbers (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with everything instead of the tables")
     plot_help = "also draw the curves and the board (.png, .svg or .pdf; needs jaxgo[plot])"
     parser.add_argument("--plot", metavar="OUT.png", help=plot_help)
-    devices_help = "JAX devices to use, such as cpu:0 or gpu:0,gpu:1 (default: all cores of the CPU, or the GPU)"
+    devices_help = "JAX devices to use: cpu (all cores), cpu:0 (one core), gpu, gpu:0,gpu:1, ... (default: all there are)"
     parser.add_argument("--devices", metavar="D,...", help=devices_help)
 
 
@@ -166,7 +167,6 @@ def _evaluate(
             complete = True
         except jaxgo.Interrupted as interrupted:
             evaluation, complete = interrupted.partial, False
-    done = int(np.sum(evaluation.num_playouts))
     return Report(
         name=name,
         record=record,
@@ -177,13 +177,16 @@ def _evaluate(
         asked=len(moves),
         complete=complete,
         seconds=clock.seconds(),
-        rate=clock.rate(done),
+        rate=clock.rate(),
         rows=rows_of(record, moves, positions, evaluation),
     )
 
 
 class _Clock:
-    """Times the playouts; the first chunk's time holds the compiling and is left out of the rate where there are more."""
+    """Times the playouts, and tells their speed from the compiling before the first of them."""
+
+    _LONG_ENOUGH = 1.0
+    """Seconds after the first chunk from which on a speed can be told: chunks end in bunches, as many as there are cores."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
@@ -199,11 +202,11 @@ class _Clock:
         """Since the start."""
         return time.monotonic() - self._start
 
-    def rate(self, done: int) -> float:
-        """Playouts per second."""
-        if self._first and self._last[0] > self._first[0] and self._last[1] > self._first[1]:
-            return (self._last[1] - self._first[1]) / (self._last[0] - self._first[0])
-        return done / self.seconds()
+    def rate(self) -> float | None:
+        """Playouts per second after the first chunk; None for a run that was too short to tell."""
+        if self._first is None or self._last[0] - self._first[0] < self._LONG_ENOUGH:
+            return None
+        return (self._last[1] - self._first[1]) / (self._last[0] - self._first[0])
 
 
 def _keep_compiled_programs() -> None:
@@ -230,12 +233,18 @@ def _devices(text: str | None) -> "list[jax.Device] | None":
         except RuntimeError:
             raise UsageError(f"--devices {text}: there is no {platform!r} here; JAX has {_available()}") from None
         if not colon:
-            found += available
+            # One CPU device uses one core for each time that it is named.
+            found += available * (_num_cores() if platform == "cpu" and len(available) == 1 else 1)
         elif index.isdecimal() and int(index) < len(available):
             found.append(available[int(index)])
         else:
             raise UsageError(f"--devices {text}: there is no {part.strip()!r}; JAX has {_available()}")
     return found
+
+
+def _num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _available() -> str:
@@ -246,16 +255,16 @@ def _available() -> str:
     return ", ".join(f"{device.platform}:{device.id}" for device in devices)
 
 
-def _count(least: int):
-    """An argument type: a whole number from `least` to the largest int32."""
+def _count(least: int, most: int = _INT32_MAX):
+    """An argument type: a whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
         try:
             value = int(text.replace("_", "").replace(",", ""))
         except ValueError:
             value = -1
-        if not least <= value <= _INT32_MAX:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {_INT32_MAX}")
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
         return value
 
     return parse

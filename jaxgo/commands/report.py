@@ -75,8 +75,8 @@ class Report:
     """False where the run was interrupted."""
     seconds: float
     """Time the playouts took, compiling included."""
-    rate: float
-    """Playouts per second, without the compiling where it can be told apart."""
+    rate: float | None
+    """Playouts per second once compiled; None for a run that was too short to tell."""
     rows: tuple[Row, ...]
     """The positions with at least one finished playout, by move number."""
 
@@ -141,7 +141,7 @@ def as_document(report: Report, version: str) -> dict[str, Any]:
         "complete": report.complete,
         "positions_asked": report.asked,
         "seconds": _number(report.seconds),
-        "playouts_per_second": _number(report.rate),
+        "playouts_per_second": report.rate,
         "positions": [_row_document(row, report.size) for row in report.rows],
     }
 

@@ -36,7 +36,7 @@ _PIPE_WIDTH = 100
 """Columns of the report where stdout is no terminal: the widest table fits."""
 
 _FIRST_LINE_SECONDS, _MOST_SECONDS = 2.0, 60.0
-"""Where stderr is no terminal, the first line of progress comes after this time, and later ones at growing distances up to this."""
+"""Where stderr is no terminal: when the first line of progress comes, and the most time between two; it grows."""
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -74,7 +74,8 @@ def _header(report: Report) -> str:
 def _footer(report: Report) -> str:
     """How the figures came about, and whether some are missing."""
     done = sum(row.num_playouts for row in report.rows)
-    text = f"{done:,} playouts in {report.seconds:.1f} s ({report.rate:,.0f}/s), seed {report.seed}"
+    rate = f"compiling included; {report.rate:,.0f} playouts/s once compiled" if report.rate else "compiling included"
+    text = f"{done:,} playouts in {report.seconds:.1f} s ({rate}), seed {report.seed}"
     if report.complete:
         return text
     return (
@@ -216,8 +217,8 @@ def _plain_progress(start: float) -> ProgressCallback:
         if now < due:
             return
         due = now + min(max((now - start) / 2, 1.0), _MOST_SECONDS)
-        # From the first chunk on, so that compiling does not count, unless this is the first.
-        rate = (done - first[1]) / (now - first[0]) if done > first[1] else done / (now - start)
+        # From the first chunk on, so that compiling does not count, unless that was only just now.
+        rate = (done - first[1]) / (now - first[0]) if now - first[0] >= 1.0 else done / (now - start)
         left = f", {(total - done) / rate:,.0f} s left" if rate else ""
         print(f"jaxgo: {done:,} of {total:,} playouts, {rate:,.0f} playouts/s{left}", file=sys.stderr, flush=True)
 
