@@ -20,11 +20,12 @@ from jax import lax
 
 from jaxgo import checks, draws
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
-from jaxgo.executor import Table, area_points, play_all
+from jaxgo.executor import Table, play_all
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
+from jaxgo.rules import areas
 from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, default_max_plies, table
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
@@ -159,7 +160,7 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
     def sums(win_from, draw_at, *args) -> Sums:
         records = play(True, False, *args)
         valid = (lax.broadcasted_iota(jnp.int32, shape, 0) < args[2]) & (lax.broadcasted_iota(jnp.int32, shape, 1) < args[3])
-        return reduce_records(g, records, area_points(g, records.black, records.white), valid, win_from, draw_at)
+        return reduce_records(g, records, areas(g, records.black, records.white), valid, win_from, draw_at)
 
     numbers = [jax.ShapeDtypeStruct((), jnp.int32)] * 4
     seed = (jax.ShapeDtypeStruct((), jnp.uint32),) * 2

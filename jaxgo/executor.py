@@ -25,6 +25,7 @@ from jaxgo import draws
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry
 from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
+from jaxgo.rules import areas
 from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, Lanes, is_over, tick
 
 #: Ticks between two change-overs (a multiple of 4).
@@ -149,31 +150,6 @@ def _ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array | None,
     return lax.fori_loop(0, kernels // 2, lambda _, x: logged(*logged(*x)), (lanes, events))
 
 
-def _spread_area(g: Geometry, own: Board, opp: Board, mine: Board, theirs: Board, wanted: jax.Array):
-    """One step of both colours' reach through the empty points, and int32 whether a wanted lane is not finished."""
-    empty = bb.complement(g, bb.either(own, opp))
-    open_own, open_opp = bb.either(own, empty), bb.either(opp, empty)
-    mine, theirs = bb.spread(g, mine, open_own), bb.spread(g, theirs, open_opp)
-    growing = bb.grows(g, mine, open_own) | bb.grows(g, theirs, open_opp)
-    return mine, theirs, (growing & (wanted != jnp.int32(0))).astype(jnp.int32)
-
-
-def _areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> tuple[Board, Board]:
-    """Points that each colour reaches, from its stones through empty points; complete where `wanted` (int32) is not 0."""
-
-    def step(state):
-        return in_one_loop(functools.partial(_spread_area, g), own, opp, state[0], state[1], wanted)
-
-    mine, theirs, _ = lax.while_loop(lambda s: jnp.any(s[2] != jnp.int32(0)), step, step((own, opp)))
-    return mine, theirs
-
-
-def area_points(g: Geometry, black: Board, white: Board) -> tuple[Board, Board]:
-    """Each colour's area: its stones and the empty regions that touch no stone of the other colour."""
-    mine, theirs = _areas(g, black, white, jnp.ones_like(black[0], jnp.int32))
-    return bb.without(mine, theirs), bb.without(theirs, mine)
-
-
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
     """int32, 1 where a lane's playout is over and its slot is free."""
     over = is_over(lanes.passes, lanes.plies_left) & (item != jnp.int32(NO_ITEM))
@@ -189,7 +165,7 @@ def _results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.A
     if lanes.played:
         other = bb.without(lanes.played, lanes.starter)
         out += bb.choose(started_black, lanes.starter, other) + bb.choose(started_black, other, lanes.starter)
-    margin = bb.count(bb.without(mine, theirs)) - bb.count(bb.without(theirs, mine))
+    margin = bb.count(mine) - bb.count(theirs)
     margin = jnp.where(own_is_black, margin, -margin) + jnp.int32(g.num_points)
     truncated = (lanes.passes < jnp.int32(2)).astype(jnp.int32)
     summary = margin | (lanes.plies << jnp.int32(MARGIN_BITS)) | (truncated << jnp.int32(MARGIN_BITS + LENGTH_BITS))
@@ -283,7 +259,7 @@ def play_all(
 
     def change_over(f: _Flight) -> _Flight:
         leave = _leaves(f.lanes, f.item, f.slot_item)
-        mine, theirs = _areas(g, f.lanes.own, f.lanes.opp, leave)
+        mine, theirs = areas(g, f.lanes.own, f.lanes.opp, leave != jnp.int32(0))
         state = (f.lanes, f.item, f.black, f.ready.item, f.slot, f.slot_item)
         if len(jax.tree.leaves((f.ready, state))) + 2 * g.num_words <= MAX_ARRAYS:
             state = in_one_loop(functools.partial(_change_over, g), f.ready, mine, theirs, *state)

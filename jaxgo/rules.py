@@ -13,6 +13,9 @@ Stated once, for players `own` (to move) and `opp`:
 Positional superko is the caller's: `stones_hash` gives every position a hash.
 """
 
+import functools
+import operator
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,17 +27,20 @@ from jaxgo.geometry import Geometry
 from jaxgo.one_loop import in_one_loop
 
 
-def flood(g: Geometry, seeds: Board, through: Board) -> Board:
-    """All points of `through` that are connected with a point of `seeds` (a subset of it)."""
+def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
+    """For each (seeds, through), all points of `through` that are connected with a point of `seeds`, a subset of it."""
+    throughs = [through for _, through in grounds]
 
-    def step(seeds, through):
-        grown = bb.spread(g, bb.spread(g, seeds, through), through)
-        return grown, bb.grows(g, grown, through).astype(jnp.int32)
+    def step(reached, throughs):
+        grown = [bb.spread(g, bb.spread(g, r, t), t) for r, t in zip(reached, throughs)]
+        growing = functools.reduce(operator.or_, (bb.grows(g, r, t) for r, t in zip(grown, throughs)))
+        return grown, growing.astype(jnp.int32)
 
     def body(state):
-        return in_one_loop(step, state[0], through)
+        return in_one_loop(step, state[0], throughs)
 
-    return lax.while_loop(lambda state: jnp.any(state[1] != jnp.int32(0)), body, body((seeds, None)))[0]
+    first = [seeds for seeds, _ in grounds], jnp.ones_like(grounds[0][0][0], jnp.int32)
+    return lax.while_loop(lambda state: jnp.any(state[1] != jnp.int32(0)), body, first)[0]
 
 
 def legal_points(g: Geometry, own: Board, opp: Board, ko: Board) -> Board:
@@ -44,28 +50,36 @@ def legal_points(g: Geometry, own: Board, opp: Board, ko: Board) -> Board:
     whose chain has no other. So chains with one liberty must be told from chains with two or more: a chain has two liberties if
     and only if their bit indices differ in some bit, so for every bit the liberties with and without it are flooded apart.
     """
-    empty = bb.complement(g, bb.either(own, opp))
-    several = tuple(jnp.zeros_like(x) for x in own)
-    for marked in _index_bits(g):
-        on = tuple(e & bb.word(m) for e, m in zip(empty, marked))
-        on, off = bb.neighbours(g, on), bb.neighbours(g, bb.without(empty, on))
-        floods = [flood(g, bb.both(side, stones), stones) for stones in (own, opp) for side in (on, off)]
-        several = bb.either(several, bb.either(bb.both(*floods[:2]), bb.both(*floods[2:])))
-    helps = bb.either(empty, bb.either(bb.both(own, several), bb.without(opp, several)))
-    return bb.without(bb.both(empty, bb.neighbours(g, helps)), ko)
+
+    def seeds(own, opp, marked):
+        beside = bb.neighbours(g, bb.both(bb.complement(g, bb.either(own, opp)), marked))
+        return bb.both(beside, own), bb.both(beside, opp)
+
+    # The floods lie side by side: [bits * 2, ...], the points with the bit and those without.
+    marks = _index_marks(g)
+    shape = (len(marks), *own[0].shape)
+    marked = tuple(jnp.asarray(np.broadcast_to(marks[:, w].reshape(-1, *[1] * own[0].ndim), shape)) for w in range(g.num_words))
+    owns, opps = (tuple(jnp.broadcast_to(w, shape) for w in board) for board in (own, opp))
+    floods = flood(g, *zip(in_one_loop(seeds, owns, opps, marked), (owns, opps)))
+    reached = jnp.stack(bb.either(*floods)).reshape(g.num_words, -1, 2, *own[0].shape)
+    several = tuple(lax.reduce(reached[:, :, 0] & reached[:, :, 1], np.uint32(0), lax.bitwise_or, (1,)))
+
+    def legal(own, opp, ko, several):
+        empty = bb.complement(g, bb.either(own, opp))
+        helps = bb.either(empty, bb.either(bb.both(own, several), bb.without(opp, several)))
+        return bb.without(bb.both(empty, bb.neighbours(g, helps)), ko)
+
+    return in_one_loop(legal, own, opp, ko, several)
 
 
-def _index_bits(g: Geometry) -> list[list[int]]:
-    """For every bit of a point's index, the W words of the points that have it."""
+def _index_marks(g: Geometry) -> np.ndarray:
+    """uint32 [bits * 2, W]: for every bit of a point's index, the points that have it, then those that have not."""
     index = g.index_of_point[:-1]
-    out = []
-    for b in range(int(index.max()).bit_length()):
-        words = [0] * g.num_words
-        for i in index[(index >> b) & 1 == 1]:
-            words[i // 32] |= 1 << int(i % 32)
-        if any(words):
-            out.append(words)
-    return out
+    marks = np.zeros((2 * int(index.max()).bit_length(), g.num_words), np.uint32)
+    for row in range(len(marks)):
+        chosen = index[(index >> (row // 2)) & 1 == 1 - row % 2]
+        np.bitwise_or.at(marks[row], chosen // 32, np.uint32(1) << (chosen % 32).astype(np.uint32))
+    return marks
 
 
 def play(g: Geometry, own: Board, opp: Board, stone: Board) -> tuple[Board, Board, Board]:
@@ -73,26 +87,45 @@ def play(g: Geometry, own: Board, opp: Board, stone: Board) -> tuple[Board, Boar
 
     `stone` holds the move's one point, or none for a pass.
     """
-    own_after = bb.either(own, stone)
-    empty = bb.complement(g, bb.either(own_after, opp))
-    alive = flood(g, bb.both(bb.neighbours(g, empty), opp), opp)
-    captured = bb.without(opp, alive)
-    around = bb.on_board(g, bb.neighbours(g, stone))
-    ko = (bb.count(captured) == jnp.int32(1)) & ~bb.any_point(bb.without(around, opp))
-    return own_after, alive, tuple(jnp.where(ko, c, bb.word(0)) for c in captured)
+
+    def seeds(own, opp, stone):
+        empty = bb.complement(g, bb.either(bb.either(own, stone), opp))
+        return bb.both(bb.neighbours(g, empty), opp)
+
+    def finish(own, opp, stone, alive):
+        captured = bb.without(opp, alive)
+        around = bb.on_board(g, bb.neighbours(g, stone))
+        ko = (bb.count(captured) == jnp.int32(1)) & ~bb.any_point(bb.without(around, opp))
+        return bb.either(own, stone), tuple(jnp.where(ko, c, bb.word(0)) for c in captured)
+
+    (alive,) = flood(g, (in_one_loop(seeds, own, opp, stone), opp))
+    own, ko = in_one_loop(finish, own, opp, stone, alive)
+    return own, alive, ko
+
+
+def areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array | None = None) -> tuple[Board, Board]:
+    """Each colour's area: its stones and the empty regions that touch no stone of the other colour.
+
+    Where `wanted` (bool) is given and false, the areas are the stones alone, which saves the others the longest floods.
+    """
+    empty = bb.complement(g, bb.either(own, opp))
+    if wanted is not None:
+        empty = tuple(jnp.where(wanted, x, bb.word(0)) for x in empty)
+    mine, theirs = flood(g, (own, bb.either(own, empty)), (opp, bb.either(opp, empty)))
+    return bb.without(mine, theirs), bb.without(theirs, mine)
 
 
 def area_margin(g: Geometry, own: Board, opp: Board) -> jax.Array:
     """int32: own area minus the other's."""
-    empty = bb.complement(g, bb.either(own, opp))
-    mine, theirs = flood(g, own, bb.either(own, empty)), flood(g, opp, bb.either(opp, empty))
-    return bb.count(bb.without(mine, theirs)) - bb.count(bb.without(theirs, mine))
+    mine, theirs = areas(g, own, opp)
+    return bb.count(mine) - bb.count(theirs)
 
 
 def without_liberties(g: Geometry, own: Board, opp: Board) -> Board:
     """The stones whose chain has no liberty; none in a position of a game."""
     near = bb.neighbours(g, bb.complement(g, bb.either(own, opp)))
-    return bb.either(*(bb.without(s, flood(g, bb.both(near, s), s)) for s in (own, opp)))
+    alive = flood(g, (bb.both(near, own), own), (bb.both(near, opp), opp))
+    return bb.without(bb.either(own, opp), bb.either(*alive))
 
 
 def zobrist_keys(size: int) -> np.ndarray:
