@@ -31,6 +31,8 @@ from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed,
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 32
 
+#: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
+LEAST_PER_LANE = 4
 #: The most lanes that can be asked for.
 MOST_LANES = 1 << 16
 
@@ -68,13 +70,16 @@ class _Job:
 
     @functools.cached_property
     def room(self) -> tuple[int, int]:
-        """(positions, playouts of each) that a chunk has room for: powers of two, so that few shapes are compiled."""
+        """(positions, playouts of each) that a chunk has room for.
+
+        Room that is not needed costs little, another shape costs a compilation: so there are two sizes of chunks, and powers of
+        four of playouts of each position.
+        """
         share = -(-self.position.batch * self.num_playouts // len(self.workers))
-        most = _power_of_two(min(self.lanes * CHUNK_PER_LANE, max(share, 1)))
-        while most * default_max_plies(self.position.size) > checks.INT32_MAX:  # sums and places of plies are 32-bit
-            most //= 2
-        each = min(_power_of_two(self.num_playouts), most)
-        return min(_power_of_two(self.position.batch), max(most // each, 1)), each
+        size = self.lanes * (1 if share <= self.lanes else CHUNK_PER_LANE)
+        size = min(size, checks.INT32_MAX // default_max_plies(self.position.size))  # sums and places of plies are 32-bit
+        each = size if self.position.batch == 1 else min(4 ** ((self.num_playouts - 1).bit_length() + 1 >> 1), size)
+        return size // each, each
 
     @property
     def chunks(self) -> list[_Chunk]:
@@ -94,11 +99,6 @@ class _Job:
             take = np.minimum(np.arange(start, start + self.room[0]), self.position.batch - 1)
             out[start] = jax.tree.map(lambda x, take=take: x[take], whole)
         return out
-
-
-def _power_of_two(n: int) -> int:
-    """The least power of two that is at least n."""
-    return 1 << (n - 1).bit_length()
 
 
 def _even(total: int, most: int) -> list[tuple[int, int]]:
@@ -149,7 +149,7 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
 
     def play(first_plays, moves, tab, seed, num_positions, num_playouts, first_playout, max_plies):
         return play_all(
-            g, tab, seed, per_position=each, lanes=min(lanes, positions * each), num_positions=num_positions,
+            g, tab, seed, per_position=each, lanes=min(lanes, max(positions * each // LEAST_PER_LANE, 1)), num_positions=num_positions,
             num_playouts=num_playouts, first_playout=first_playout, max_plies=max_plies, longest=longest,
             first_plays=first_plays, moves=moves,
         )  # fmt: skip

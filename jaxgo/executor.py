@@ -14,6 +14,7 @@ Three loops run inside each other:
 """
 
 import functools
+import operator
 from typing import NamedTuple
 
 import jax
@@ -301,6 +302,10 @@ def play_all(
         taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, columns), jnp.uint32),
         events=jnp.full(room * longest, NO_EVENT, jnp.int16) if moves else None,
     )  # fmt: skip
+    # In a `shard_map`, what a loop starts from must vary over the mesh as what comes out of it does: add a zero that does.
+    inputs = (*seed, first_playout, total, max_plies, rows_of_table[0, 0])
+    varying = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs))
+    flight = jax.tree.map(lambda x: x + (varying & jnp.uint32(0)).astype(x.dtype), flight)
     flight = lax.while_loop(lambda f: f.written < total, until_done, flight)
     events = None if flight.events is None else flight.events.reshape(room, longest)
     return _unpack(g, flight.rows, events, first_plays)

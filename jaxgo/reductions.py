@@ -3,15 +3,22 @@
 A chunk's sums fit into 32 bits; the host adds chunks in 64. So no result depends on the order of addition.
 """
 
+import functools
+import operator
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxgo.bitboard import Board
 from jaxgo.executor import Records
 from jaxgo.geometry import Geometry
+from jaxgo.one_loop import in_one_loop
+
+#: Words that are counted side by side.
+COUNTERS = 8192
 
 
 class Sums(NamedTuple):
@@ -33,12 +40,34 @@ class Sums(NamedTuple):
     """[B, 2, P]: Black's results, in halves, summed over those playouts."""
 
 
-def point_sums(g: Geometry, boards: list[Board], weights: list[jax.Array]) -> jax.Array:
-    """int32 [B, K, P]: for each of K boards ([B, n] words) and every point, the sum of its weights (int32 [B, n])."""
-    words = jnp.stack([jnp.stack(board) for board in boards])[..., None]  # [K, W, B, n, 1]
-    shifts = jnp.arange(g.num_slots * g.stride, dtype=jnp.uint32).reshape(1, 1, 1, 1, -1)
-    bits = ((words >> shifts) & jnp.uint32(1)).astype(jnp.int32)
-    sums = jnp.sum(bits * jnp.stack(weights)[:, None, :, :, None], axis=3, dtype=jnp.int32)  # [K, W, B, bits]
+def count_points(g: Geometry, words: jax.Array) -> jax.Array:
+    """int32 [B, K, P]: how often each point is in K kinds of boards, uint32 words [K, W, B, n].
+
+    The bits are counted in place: counter bit i of all 32 points of a word is one word, and adding a board to the counters is a
+    ripple of exclusive-ors and ands over whole words (a vertical counter). That is 30 times as fast as unpacking every board.
+    """
+    kinds, num_words, batch, n = words.shape
+    side_by_side = min(n, max(1, COUNTERS // (kinds * num_words * batch)))
+    side_by_side = 1 << (side_by_side.bit_length() - 1)
+    steps = -(-n // side_by_side)
+    words = jnp.pad(words, ((0, 0), (0, 0), (0, 0), (0, steps * side_by_side - n)))
+
+    def add(counters, carry):
+        out = []
+        for counter in counters:
+            out.append(counter ^ carry)
+            carry = counter & carry
+        return tuple(out)
+
+    def step(i, counters):
+        return in_one_loop(add, counters, lax.dynamic_slice_in_dim(words, i * jnp.int32(side_by_side), side_by_side, axis=3))
+
+    # Not zeros outright: in a `shard_map` they must vary over the mesh as the words do.
+    zero = words[..., :side_by_side] & jnp.uint32(0)
+    counters = lax.fori_loop(0, steps, step, (zero,) * steps.bit_length())
+    shifts = lax.broadcasted_iota(jnp.uint32, (*zero.shape, g.num_slots * g.stride), 4)
+    values = [((c[..., None] >> shifts) & jnp.uint32(1)) << jnp.uint32(i) for i, c in enumerate(counters)]
+    sums = jnp.sum(functools.reduce(operator.add, values).astype(jnp.int32), axis=3, dtype=jnp.int32)
     return jnp.transpose(sums, (2, 0, 1, 3))[:, :, g.word_of_point, g.bit_of_point]
 
 
@@ -56,15 +85,16 @@ def reduce_records(
       draw_at: int32, the margin of a draw, or one that never occurs.
     """
     shape, count = valid.shape, valid.astype(jnp.int32)
-
-    def rows(board: Board) -> Board:
-        return tuple(w.reshape(shape) for w in board)
-
     margin = records.margin.reshape(shape)
-    result = (jnp.where(margin >= win_from, jnp.int32(2), (margin == draw_at).astype(jnp.int32))) * count
-    position = jnp.broadcast_to(jnp.arange(shape[0], dtype=jnp.int32)[:, None], shape)
-    firsts = [rows(records.first_black), rows(records.first_white)]
-    points = point_sums(g, [rows(area[0]), rows(area[1]), *firsts, *firsts], [count] * 4 + [result] * 2)
+    wins, draws = valid & (margin >= win_from), valid & (margin == draw_at)
+    kinds = [
+        (area[0], valid), (area[1], valid), (records.first_black, valid), (records.first_white, valid),
+        (records.first_black, wins), (records.first_white, wins), (records.first_black, draws), (records.first_white, draws),
+    ]  # fmt: skip
+    points = count_points(
+        g, jnp.stack([jnp.stack([jnp.where(here, w.reshape(shape), jnp.uint32(0)) for w in board]) for board, here in kinds])
+    )
+    position = lax.broadcasted_iota(jnp.int32, shape, 0)
     return Sums(
         margins=jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32).at[position, margin + jnp.int32(g.num_points)].add(count),
         black=points[:, 0],
@@ -72,7 +102,7 @@ def reduce_records(
         length=jnp.sum(records.length.reshape(shape) * count, axis=1, dtype=jnp.int32),
         truncated=jnp.sum(records.truncated.reshape(shape).astype(jnp.int32) * count, axis=1, dtype=jnp.int32),
         first=points[:, 2:4],
-        first_black_result=points[:, 4:6],
+        first_black_result=points[:, 4:6] * jnp.int32(2) + points[:, 6:8],
     )
 
 

@@ -39,7 +39,8 @@ def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
     def body(state):
         return in_one_loop(step, state[0], throughs)
 
-    first = [seeds for seeds, _ in grounds], jnp.ones_like(grounds[0][0][0], jnp.int32)
+    growing = (throughs[0][0] | bb.word(1)).astype(jnp.int32)  # not 0, and of the type that the loop gives back in a shard_map
+    first = [seeds for seeds, _ in grounds], growing
     return lax.while_loop(lambda state: jnp.any(state[1] != jnp.int32(0)), body, first)[0]
 
 

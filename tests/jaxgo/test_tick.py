@@ -1,0 +1,114 @@
+"""The tick: what it never draws is never playable, and how it is run leaves no trace."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgo import bitboard as bb
+from jaxgo import draws, rules
+from jaxgo.geometry import geometry
+from jaxgo.one_loop import in_one_loop
+from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
+
+LANES = 256
+
+
+def empty_lanes(size: int, count: int = LANES) -> Lanes:
+    g = geometry(size)
+    none = tuple(jnp.zeros(count, jnp.uint32) for _ in range(g.num_words))
+    zero = jnp.zeros(count, jnp.int32)
+    counter, key = draws.stream_key((jnp.uint32(5), jnp.uint32(size)), zero, jnp.arange(count, dtype=jnp.int32))
+    return Lanes(
+        own=none, opp=none, barred=none, dead=none, reach=none, played=none, starter=none, move=zero + NO_MOVE,
+        counter=counter, key=key, passes=zero, plies=zero, plies_left=zero + 3 * size * size, event=zero + NO_EVENT,
+    )  # fmt: skip
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def forgone(size: int, lanes: Lanes) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """(running, number of legal points that are no own eye and no candidate, number of dead points) of each lane."""
+    g = geometry(size)
+    none = tuple(jnp.zeros_like(x) for x in lanes.own)
+    useful = candidates(g, lanes.own, lanes.opp, none, none)
+    legal = rules.legal_points(g, lanes.own, lanes.opp, none)
+    drawn = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
+    missing = bb.without(bb.both(useful, legal), drawn)
+    running = ~is_over(lanes.passes, lanes.plies_left) & (lanes.move == jnp.int32(NO_MOVE))
+    return running, bb.count(missing), bb.count(lanes.dead)
+
+
+@pytest.mark.parametrize("size", [3, 5, 7, 9, 13])
+def test_only_the_ko_is_forgone(size):
+    """Barred and dead points are illegal by the exact rules, but for one point right after a capture: the ko."""
+    g = geometry(size)
+    step = jax.jit(lambda lanes: in_one_loop(functools.partial(tick, g), lanes))
+    lanes, checked, dead_points, kos = empty_lanes(size), 0, 0, 0
+    captured = np.zeros(LANES, bool)
+    for _ in range(3 * size * size):
+        lanes = step(lanes)
+        event = np.asarray(lanes.event)
+        captured = np.where(event == NO_EVENT, captured, (event & CAPTURE) != 0)
+        running, missing, dead = (np.asarray(x) for x in forgone(size, lanes))
+        assert (missing[running & ~captured] == 0).all()
+        assert (missing[running & captured] <= 1).all()
+        checked, dead_points, kos = checked + running.sum(), dead_points + dead[running].sum(), kos + missing[running].sum()
+    assert checked > 10 * LANES
+    assert size == 3 or kos > 0
+    assert size < 5 or dead_points > LANES, "the rule for dead points was not exercised"
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_lanes_are_the_same_however_a_tick_is_run(size):
+    g = geometry(size)
+    whole = functools.partial(tick, g)
+    ways = [
+        jax.jit(lambda lanes: in_one_loop(whole, lanes)),
+        jax.jit(functools.partial(tick, g, stage=in_one_loop)),
+        jax.jit(whole),
+    ]
+    results = []
+    for way in ways:
+        lanes = empty_lanes(size)
+        for _ in range(60):
+            lanes = way(lanes)
+        results.append(jax.tree.map(np.asarray, lanes))
+    for other in results[1:]:
+        jax.tree.map(np.testing.assert_array_equal, results[0], other)
+
+
+def test_a_lane_that_is_over_stays_as_it_is():
+    g = geometry(5)
+    lanes = empty_lanes(5)._replace(plies_left=jnp.zeros(LANES, jnp.int32))
+    after = tick(g, lanes)
+    for name in ("own", "opp", "played", "starter", "passes", "plies", "plies_left"):
+        jax.tree.map(np.testing.assert_array_equal, getattr(after, name), getattr(lanes, name))
+    assert (np.asarray(after.event) == NO_EVENT).all()
+
+
+def test_a_draw_in_a_living_groups_eye_marks_its_eyes_dead():
+    """White draws one of Black's two eyes: suicide, barred, and both eyes are dead to White."""
+    from jaxgo.tick import bar, play
+
+    g = geometry(5)
+    rows = [". X . X .", "X X X X X", ". . . . .", ". . . . .", ". . . . ."]
+    black = [y * 5 + x for y, row in enumerate(rows) for x, c in enumerate(row.split()) if c == "X"]
+
+    def board(points):
+        index = g.index_of_point[points]
+        words = np.zeros(g.num_words, np.uint32)
+        np.bitwise_or.at(words, index // 32, np.uint32(1) << (index % 32).astype(np.uint32))
+        return tuple(jnp.asarray(w)[None] for w in words)
+
+    zero, none = jnp.zeros(1, jnp.int32), board([])
+    move = jnp.asarray(g.index_of_point[[2]])
+    done = play(g, none, board(black), none, move, zero, zero, zero + 75)
+    assert int(done.found[0]) == SUICIDE
+    barred, dead = bar(g, none, none, done.marks, move, done.found)
+    jax.tree.map(np.testing.assert_array_equal, dead, board([0, 2, 4]))
+    jax.tree.map(np.testing.assert_array_equal, barred, board([2]))
+    # Black, who may fill them, fills one: all is forgotten.
+    barred, dead = bar(g, none, dead, none, jnp.asarray(g.index_of_point[[4]]), jnp.full(1, 2, jnp.int32))
+    jax.tree.map(np.testing.assert_array_equal, dead, none)
