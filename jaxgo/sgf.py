@@ -109,6 +109,19 @@ class GameRecord:
             return -self.moves[move - 1][0]
         return WHITE if self.handicap > 1 else BLACK
 
+    @property
+    def last_in_play(self) -> int:
+        """The number of moves without the passes that closed the game: the last position from which it could go on.
+
+        A game that did not end with two passes was given up, or is not finished; then it is the number of moves.
+        """
+        points, last = [point for _, point in self.moves], len(self.moves)
+        if points[-2:] != [self.size * self.size] * 2:
+            return last
+        while last and points[last - 1] == self.size * self.size:
+            last -= 1
+        return last
+
     def position(self, move: int | Literal["all"] | None = None) -> "Position":
         """The position after `move` moves, as a batch of 1; or every position.
 

@@ -29,7 +29,8 @@ _SEED_MAX = 2**64 - 1
 
 _DESCRIPTION = """\
 Plays random games to the end from positions of an SGF game record and reports, for each position, how often Black
-wins, by how much, and who ends up with each point. Without --move, --every or --all: the last position.
+wins, by how much, and who ends up with each point. Without --move, --every or --all: the last position, before the
+passes that closed the game.
 
 A playout's moves are drawn uniformly from the legal moves that do not fill an own eye; area scoring; a draw counts half.
 """
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--move", type=_count(0), metavar="N", help="the position after N moves")
     which.add_argument("--every", type=_count(1), metavar="K", help="the positions after 0, K, 2K, ... moves, and the last")
-    which.add_argument("--all", action="store_true", help="every position")
+    which.add_argument("--all", action="store_true", help="every position, the closing passes included")
     playouts_help = "playouts from each position (default: %(default)s)"
     parser.add_argument("--playouts", type=_count(1), default=DEFAULT_PLAYOUTS, metavar="N", help=playouts_help)
     parser.add_argument("--komi", type=_komi, metavar="K", help=f"default: the record's, else {DEFAULT_KOMI}")
@@ -124,6 +125,8 @@ def _moves(args: argparse.Namespace, record: "GameRecord") -> list[int]:
         return [args.move]
     if args.all:
         return list(range(last + 1))
+    # Once two passes have ended the game nothing is played: it would be scored with the dead stones on the board.
+    last = record.last_in_play
     if args.every:
         return sorted({*range(0, last + 1, args.every), last})
     return [last]
@@ -217,6 +220,7 @@ def _keep_compiled_programs() -> None:
 
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     jax.config.update("jax_compilation_cache_dir", os.path.join(base, "jaxgo", "xla"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)  # many small programs add up to a second
 
 
 def _devices(text: str | None) -> "list[jax.Device] | None":

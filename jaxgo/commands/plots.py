@@ -4,6 +4,7 @@ Needs matplotlib, the extra `plot`. The figure is drawn without a display and wi
 """
 
 import importlib.util
+import math
 import os
 import pathlib
 
@@ -15,6 +16,7 @@ from jaxgo.commands.report import Report, Row, last_move_text
 FORMATS = ("pdf", "png", "svg")
 
 _COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+_MOST_BARS = 90
 _WOOD = "#e3b778"
 _LINE = "#6b4f2a"
 _BLACK, _WHITE = "#1a1a1a", "#fafafa"
@@ -59,10 +61,10 @@ def save_plot(report: Report, path: str) -> None:
 
     figure = Figure(figsize=(12.6, 6.4), dpi=130, layout="constrained", facecolor="white")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.0, 1.0), wspace=0.04)
-    row = report.rows[-1]
+    row = report.in_play[-1]
     _draw_board(figure.add_subplot(grid[:, 0]), row, report)
     upper, lower = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
-    if len(report.rows) > 1:
+    if len(report.in_play) > 1:
         lower.sharex(upper)
         _draw_win_rates(upper, report)
         _draw_margins(lower, report)
@@ -142,9 +144,9 @@ def _draw_board(axes, row: Row, report: Report) -> None:
 
 def _draw_win_rates(axes, report: Report) -> None:
     """Black's win rate over the game."""
-    moves = np.array([row.move for row in report.rows])
-    rates = np.array([100 * row.win_rate for row in report.rows])
-    errors = np.array([100 * row.win_rate_error for row in report.rows])
+    moves = np.array([row.move for row in report.in_play])
+    rates = np.array([100 * row.win_rate for row in report.in_play])
+    errors = np.array([100 * row.win_rate_error for row in report.in_play])
     axes.axhline(50, color=_GREY, lw=0.9, ls=(0, (4, 3)))
     axes.fill_between(moves, 50, rates, where=rates >= 50, interpolate=True, color=_BLACKS, alpha=0.16, lw=0)
     axes.fill_between(moves, 50, rates, where=rates <= 50, interpolate=True, color=_WHITES, alpha=0.35, lw=0)
@@ -158,9 +160,9 @@ def _draw_win_rates(axes, report: Report) -> None:
 
 def _draw_margins(axes, report: Report) -> None:
     """Black's mean margin over the game, with the spread of single playouts."""
-    moves = np.array([row.move for row in report.rows])
-    means = np.array([row.margin_mean for row in report.rows])
-    spread = np.array([row.margin_std for row in report.rows])
+    moves = np.array([row.move for row in report.in_play])
+    means = np.array([row.margin_mean for row in report.in_play])
+    spread = np.array([row.margin_std for row in report.in_play])
     axes.axhline(report.komi, color=_GREY, lw=0.9, ls=(0, (4, 3)))
     axes.annotate(f"komi {report.komi:g}", (1, report.komi), (-3, 3), xycoords=("axes fraction", "data"),
                   textcoords="offset points", ha="right", fontsize=8.5, color=_GREY)
@@ -173,15 +175,16 @@ def _draw_margins(axes, report: Report) -> None:
 
 
 def _draw_margin_histogram(axes, row: Row, report: Report) -> None:
-    """How often each margin came out."""
-    points = report.size**2
-    share = 100 * row.margin_histogram / row.num_playouts
-    margins = np.arange(-points, points + 1)
-    shown = np.flatnonzero(share)
-    colours = np.select([margins > report.komi, margins < report.komi], [_BLACKS, _WHITES], _GREY)
-    axes.bar(margins, share, width=0.9, color=colours)
-    axes.axvline(report.komi, color=_MARK, lw=1.1, zorder=0)
-    axes.set_xlim(margins[shown[0]] - 1.5, margins[shown[-1]] + 1.5)
+    """How often the margins came out, in bars of a few points that begin and end at the komi."""
+    counts = row.margin_histogram
+    margins = np.flatnonzero(counts) - report.size**2
+    width = max(1, -(-(margins[-1] - margins[0] + 1) // _MOST_BARS))
+    first_win = math.floor(report.komi) + 1
+    bars, place = np.unique((margins - first_win) // width, return_inverse=True)
+    share = 100 * np.bincount(place, weights=counts[margins + report.size**2]) / row.num_playouts
+    lefts = first_win + bars * width - 0.5
+    axes.bar(lefts, share, width=0.9 * width, align="edge", color=np.where(bars >= 0, _BLACKS, _WHITES))
+    axes.axvline(report.komi, color=_MARK, lw=1.1)
     axes.set(xlabel="Black's area margin before komi, points", ylabel="playouts, %")
     result = f"Black wins {100 * row.win_rate:.2f} % ± {100 * row.win_rate_error:.2f}"
     axes.set_title(f"{result} (dark: margin above komi)", fontsize=11)

@@ -82,7 +82,13 @@ class Report:
 
     @property
     def size(self) -> int:
+        """Rows and columns of the board."""
         return self.record.size
+
+    @property
+    def in_play(self) -> tuple[Row, ...]:
+        """The rows whose games are not over, for curves and boards; all of them where there is no such row."""
+        return tuple(row for row in self.rows if not row.over) or self.rows
 
 
 def rows_of(record: GameRecord, moves: list[int], positions: "Position", evaluation: "Evaluation") -> tuple[Row, ...]:

@@ -30,7 +30,7 @@ _WHITES = np.array([233.0, 140.0, 62.0])
 _COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _NAMES = {1: "Black", -1: "White"}
 
-_OVER = "Two passes ended this game: the board is scored as it stands, all stones alive. Earlier positions say more (--every 10)."
+_OVER = "over: two passes ended the game there; the board is scored as it stands, dead stones included.\n"
 
 _PIPE_WIDTH = 100
 """Columns of the report where stdout is no terminal: the widest table fits."""
@@ -40,14 +40,13 @@ _FIRST_LINE_SECONDS, _MOST_SECONDS = 2.0, 60.0
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Writes the header, the table and the last position's board."""
+    """Writes the header, the table and the board of the last position in play."""
     console.print(_header(report), soft_wrap=True)
     if report.rows:
-        last = report.rows[-1]
         console.print(_table(report, console))
-        console.print(_board(report, last, console), soft_wrap=True)
-        if last.over:
+        if any(row.over for row in report.rows):
             console.print(_OVER, style="italic", soft_wrap=True)
+        console.print(_board(report, report.in_play[-1], console), soft_wrap=True)
     console.print(_footer(report), soft_wrap=True)
 
 

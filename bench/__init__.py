@@ -1,0 +1,14 @@
+"""What jaxgo costs: speed, memory and start-up time, by itself and beside other engines.
+
+Reading guide, bottom up:
+
+    measure      a timed run, medians over runs, paired ratios
+    hardware     what the figures were measured on
+    worker       a process of its own, pinned to its cores, that runs one kind of work
+    *_work       that work, for jaxgo, OpenSpiel and pgx
+    throughput, peers, environment
+                 one question each: what is measured, and how it is shown
+    command      the `jaxgo bench` command
+
+Nothing here imports jax at its top except the `*_work` modules, which only a worker imports.
+"""

@@ -1,0 +1,194 @@
+"""`jaxgo bench`: measures what jaxgo costs, on this machine.
+
+Each benchmark is a module that answers one question and offers `SUMMARY`, `DESCRIPTION`, `SIZES` (its default board sizes),
+`measure(sizes, plan, say, ...)` and `tables(report)`. The imports stand inside the functions: `jaxgo --help` imports this
+module for its `SUMMARY`.
+"""
+
+import argparse
+import importlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, UsageError
+
+SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
+
+#: The benchmarks, in the order of the help; the first is the default.
+BENCHMARKS = ("throughput", "peers", "environment", "startup", "scaling")
+DEFAULT = BENCHMARKS[0]
+
+_DESCRIPTION = """\
+Measures what jaxgo costs on this machine: medians over runs, compiling apart, with the hardware's name.
+Without a benchmark's name: throughput.
+"""
+_EPILOG = """\
+examples:
+  jaxgo bench                                   playouts per second on 9x9, 13x13 and 19x19
+  jaxgo bench --sizes 9 --json > result.json    9x9 only, everything as JSON
+  jaxgo bench peers                             beside OpenSpiel and pgx (pip install 'jaxgo[bench]')
+  jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
+
+The result goes to stdout, progress to stderr. Figures of the whole machine hold only while nothing else runs;
+the report says how busy it was.
+"""
+
+_SMALLEST, _LARGEST = 2, 25
+_MOST_RUNS = 1000
+_MOST_SECONDS = 3600
+_INT32_MAX = 2**31 - 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments, and a sub-command per benchmark, to its parser."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    _add_common(parser, default=None, sizes=_module(DEFAULT).SIZES)
+    parser.set_defaults(benchmark=DEFAULT, record=None, batches=None)
+    benchmarks = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", dest="benchmark")
+    for name in BENCHMARKS:
+        module = _module(name)
+        one = benchmarks.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        # SUPPRESS: what stands before the benchmark's name is not undone by a default of what may stand behind it.
+        _add_common(one, default=argparse.SUPPRESS, sizes=module.SIZES)
+        if name == "environment":
+            one.add_argument(
+                "--batches",
+                type=_several(_count("--batches", _INT32_MAX)),
+                metavar="N,...",
+                default=argparse.SUPPRESS,
+                help=f"games stepped together (default: {_joined(module.BATCHES)})",
+            )
+        if name == "startup":
+            one.add_argument(
+                "--record", metavar="FILE.sgf", default=argparse.SUPPRESS, help="the game record (default: a short one per size)"
+            )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measures and prints what the command line asks for.
+
+    Returns:
+      The exit status.
+
+    Raises:
+      UsageError: the arguments are no good; nothing has been measured.
+    """
+    from bench import report
+    from bench.series import Plan
+    from bench.startup import StartupError
+    from bench.worker import WorkerError
+
+    name = args.benchmark or DEFAULT
+    benchmark = _module(name)
+    defaults = Plan()
+    plan = Plan(
+        runs=args.runs or defaults.runs,
+        seconds=args.seconds or defaults.seconds,
+        count=args.count,
+    )
+    extra = {key: value for key in ("record", "batches") if (value := getattr(args, key)) is not None}
+    if "record" in extra:
+        _check_readable(extra["record"])
+    try:
+        made = benchmark.measure(args.sizes or benchmark.SIZES, plan, _say, **extra)
+    except (WorkerError, StartupError) as error:
+        print(f"jaxgo bench {name}: failed: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    if args.json:
+        print(json.dumps(made, indent=2, allow_nan=False))
+    else:
+        report.show(made, benchmark.tables(made))
+    return EXIT_DONE
+
+
+def _add_common(parser: argparse.ArgumentParser, default: object, sizes: Sequence[int]) -> None:
+    """The options of every benchmark; `sizes` are those it takes by itself."""
+    parser.add_argument(
+        "--sizes",
+        type=_several(_size),
+        metavar="N,...",
+        default=default,
+        help=f"board sizes, 2 to 25 (default: {_joined(sizes)})",
+    )
+    parser.add_argument("--runs", type=_count("--runs", _MOST_RUNS), metavar="R", default=default, help="timed runs (default: 5)")
+    parser.add_argument(
+        "--seconds", type=_seconds, metavar="S", default=default, help="about the length of a run (default: 1)"
+    )
+    parser.add_argument(
+        "--count",
+        type=_count("--count", _INT32_MAX),
+        metavar="N",
+        default=default,
+        help="playouts or steps of a run, instead of a length",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=False if default is None else default,
+        help="print one JSON document instead of the tables",
+    )
+
+
+def _module(name: str):
+    """The module of a benchmark."""
+    return importlib.import_module(f"bench.{name}")
+
+
+def _say(text: str) -> None:
+    """Progress, for people."""
+    print(f"jaxgo bench: {text}", file=sys.stderr, flush=True)
+
+
+def _check_readable(path: str) -> None:
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise UsageError(f"--record {path}: cannot be read: {error.strerror}") from error
+
+
+def _joined(numbers: Iterable[int]) -> str:
+    """Numbers as the command line takes them."""
+    return ",".join(map(str, numbers))
+
+
+def _several(read: Callable[[str], int]) -> Callable[[str], list[int]]:
+    """A reader for numbers with commas between them."""
+    return lambda text: [read(part.strip()) for part in text.split(",")]
+
+
+def _size(text: str) -> int:
+    """A board size from the command line."""
+    if not text.isdecimal() or not _SMALLEST <= int(text) <= _LARGEST:
+        raise UsageError(f"--sizes {text}: a board size is a whole number from {_SMALLEST} to {_LARGEST}")
+    return int(text)
+
+
+def _count(option: str, most: int) -> Callable[[str], int]:
+    """A reader for whole numbers from 1 to `most`."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not 1 <= int(text) <= most:
+            raise UsageError(f"{option} {text}: must be a whole number from 1 to {most}")
+        return int(text)
+
+    return read
+
+
+def _seconds(text: str) -> float:
+    """A length of time from the command line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= _MOST_SECONDS:
+        raise UsageError(f"--seconds {text}: must be a number above 0, at most {_MOST_SECONDS}")
+    return value

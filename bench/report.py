@@ -1,0 +1,124 @@
+"""A benchmark's report: a dict that is printed as JSON, or as tables under a line that names the hardware."""
+
+import datetime
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import hardware
+
+#: With less than this share of a pinned core, something else ran on it.
+UNDISTURBED = 0.95
+
+
+def begin(benchmark: str, machine: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, object]:
+    """The part that every report has.
+
+    Args:
+      benchmark: its name.
+      machine: of `hardware.describe`, taken before anything ran.
+      settings: what was asked for.
+
+    Returns:
+      A dict ready for JSON with `benchmark`, `jaxgo` (version), `date` (UTC), `command`, `hardware`, `settings`.
+    """
+    return {
+        "benchmark": benchmark,
+        "jaxgo": hardware.version_of("jaxgo"),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": shlex.join(["jaxgo", *sys.argv[1:]]),
+        "hardware": dict(machine),
+        "settings": dict(settings),
+    }
+
+
+def heading(report: Mapping[str, object]) -> list[str]:
+    """The lines above the tables: what was measured, on what."""
+    machine, software = report["hardware"], report.get("software", {})
+    memory = machine["memory_bytes"]
+    lines = [
+        f"jaxgo {report['jaxgo']} bench {report['benchmark']}, {report['date']}",
+        f"{machine['cpu']} ({machine['architecture']}), {machine['cores_usable']} of {machine['cores']} cores"
+        + (f", {memory / 2**30:.0f} GiB" if memory else "")
+        + f"; {machine['load_at_start']}",
+    ]
+    if software:
+        one_loop = "on" if software["one_loop"] else "OFF"
+        lines.append(
+            f"python {software['python']}, jax {software.get('jax')}, devices: {', '.join(software['devices'])}; "
+            f"single fused loop {one_loop}"
+        )
+    return lines
+
+
+class Titled(NamedTuple):
+    """A table and the line above it, which may be longer than the table is wide."""
+
+    title: str
+    table: Table
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Titled:
+    """A table with text in the first column and figures in the others."""
+    made = Table()
+    for index, column in enumerate(columns):
+        made.add_column(column, justify="left" if index == 0 else "right", no_wrap=index == 0)
+    for row in rows:
+        made.add_row(*row)
+    return Titled(title, made)
+
+
+def show(report: Mapping[str, object], items: Iterable[Titled | str]) -> None:
+    """Prints the heading, the tables, and what there is to say about them on stdout."""
+    console = Console(highlight=False)
+    for line in heading(report):
+        console.print(line, markup=False, soft_wrap=True)
+    for item in items:
+        console.print()
+        console.print(item if isinstance(item, str) else item.title, markup=False, soft_wrap=True)
+        if isinstance(item, Titled):
+            console.print(item.table)
+
+
+def shared_core(results: Iterable[Mapping[str, object]]) -> list[str]:
+    """A warning if something else ran on the core that the work was pinned to; `results` are a report's."""
+    least = min((entry["core_share"] for entry in results if "core_share" in entry), default=1.0)
+    if least >= UNDISTURBED:
+        return []
+    return [f"Something else ran on the measured core: the work had {least:.0%} of it in the worst run. Rates are a little low."]
+
+
+def rate(figures: Mapping[str, float] | None) -> str:
+    """A rate's median with three significant digits, and how far the runs were apart: `412 k (405-415)`."""
+    if figures is None:
+        return "-"
+    scale, unit = _scale(figures["median"])
+    low, high = (_digits(figures[key] / scale) for key in ("min", "max"))
+    return f"{_digits(figures['median'] / scale)}{unit} ({low}-{high})"
+
+
+def ratio(figures: Mapping[str, float]) -> str:
+    """A ratio's median, and how far the pairs were apart: `1.21 (1.19-1.24)`."""
+    return f"{_digits(figures['median'])} ({_digits(figures['min'])}-{_digits(figures['max'])})"
+
+
+def seconds(figures: Mapping[str, float]) -> str:
+    """A time's median, and how far the runs were apart: `2.31 s (2.25-2.40)`."""
+    return f"{figures['median']:.2f} s ({figures['min']:.2f}-{figures['max']:.2f})"
+
+
+def _scale(value: float) -> tuple[float, str]:
+    """The unit in which a figure is easy to read."""
+    for scale, unit in ((1e6, " M"), (1e3, " k")):
+        if value >= scale:
+            return scale, unit
+    return 1.0, ""
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, never in powers of ten."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -1,0 +1,93 @@
+"""How long a person waits for the first result of `jaxgo evaluate`: with nothing compiled yet, and with a warm compile cache."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench import hardware, report
+from bench.measure import spread
+from bench.series import Plan, Say
+
+SUMMARY = "seconds from the start of `jaxgo evaluate` to its result, cold and with a warm compile cache"
+DESCRIPTION = """\
+Runs `jaxgo evaluate` on a game record in a fresh process and takes the time on the clock until it has printed its
+result and ended: "cold" with an empty compile cache of jax, "warm" with what the cold run has left there. It
+counts importing, reading, compiling, playing and printing. Without a record given, it is a short game on the
+board of each size.
+"""
+SIZES = (9,)
+
+#: Moves of the record that stands in where none is given, as (column, row) from the top left.
+OPENING = ((4, 4), (2, 2), (6, 6), (6, 2), (2, 6), (4, 2), (4, 6), (2, 4))
+#: The command itself, however the program was started.
+COMMAND = (sys.executable, "-c", "import sys; from jaxgo.cli import main; sys.exit(main())", "evaluate")
+
+
+class StartupError(Exception):
+    """`jaxgo evaluate` failed; the text is what it wrote to stderr."""
+
+
+def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = None) -> dict[str, object]:
+    """Measures the start-up times.
+
+    Args:
+      sizes: of the boards, where no record is given.
+      plan: how many runs; `count` is the number of playouts, None leaves it to the command.
+      say: told what goes on.
+      record: path of a game record, or None.
+
+    Returns:
+      The report. `results` has an entry per record with `record` (a name), and the spreads `cold` and `warm` in seconds.
+
+    Raises:
+      StartupError: if the command fails.
+    """
+    settings = {"sizes": list(sizes) if record is None else None, "record": record, "runs": plan.runs, "playouts": plan.count}
+    made = report.begin("startup", hardware.describe(), settings)
+    playouts = [] if plan.count is None else ["--playouts", str(plan.count)]
+    results = []
+    with tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as folder:
+        for name, path in [(record, record)] if record else [_written(size, folder) for size in sizes]:
+            times: dict[str, list[float]] = {"cold": [], "warm": []}
+            for index in range(plan.runs):
+                with tempfile.TemporaryDirectory(prefix="cache-", dir=folder) as cache:
+                    for state, seconds in times.items():
+                        say(f"{name}: {state}, run {index + 1} of {plan.runs}")
+                        seconds.append(_seconds([*COMMAND, path, *playouts], cache))
+            results.append({"record": name, **{state: spread(seconds) for state, seconds in times.items()}})
+    return {**made, "results": results}
+
+
+def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+    """The report for people."""
+    rows = [(entry["record"], report.seconds(entry["cold"]), report.seconds(entry["warm"])) for entry in made["results"]]
+    return [report.table("from the start to the result of `jaxgo evaluate`", ("record", "cold", "warm"), rows)]
+
+
+def _seconds(command: Sequence[str], cache: str) -> float:
+    """Wall time of one run."""
+    # Warm must mean the same with a user's own cache settings: the run's cache is this folder, and everything goes into it.
+    variables = {"JAX_COMPILATION_CACHE_DIR": cache, "JAX_ENABLE_COMPILATION_CACHE": "true"}
+    start = time.perf_counter()
+    done = subprocess.run(
+        command, env=os.environ | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        arguments = shlex.join(command[len(COMMAND) :])
+        raise StartupError(f"`jaxgo evaluate {arguments}` ended with exit status {done.returncode}: {done.stderr.strip()}")
+    return seconds
+
+
+def _written(size: int, folder: str) -> tuple[str, str]:
+    """A short record on this size of board: its name, and the path of its file."""
+    points = [(x, y) for x, y in OPENING if max(x, y) < size]
+    moves = "".join(f";{'BW'[index % 2]}[{chr(97 + x)}{chr(97 + y)}]" for index, (x, y) in enumerate(points))
+    path = Path(folder, f"{size}x{size}.sgf")
+    path.write_text(f"(;GM[1]FF[4]SZ[{size}]KM[7.5]{moves})\n", encoding="ascii")
+    return f"{size}x{size} opening", str(path)

@@ -1,0 +1,183 @@
+"""`jaxgo bench`, with as little work as it takes to run every benchmark once: what it prints, and what it refuses.
+
+No time is compared with a number here: a test machine is busy. Rates must be positive and belong to the work that was asked for.
+"""
+
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from bench import command, report, throughput
+
+SPREAD = {"median", "min", "max"}
+LITTLE = ("--runs", "2", "--count", "64")
+
+needs_pgx = pytest.mark.skipif(not importlib.util.find_spec("pgx"), reason="pgx is not installed")
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess:
+    """Runs `jaxgo bench` in a process of its own, as a user does."""
+    jaxgo = pathlib.Path(sys.executable).parent / "jaxgo"
+    return subprocess.run([jaxgo, "bench", *arguments], capture_output=True, text=True, timeout=300, check=False)
+
+
+def result_of(*arguments: str) -> dict:
+    """The JSON document, which must be all that stdout has."""
+    done = bench(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("jaxgo bench: ")  # progress
+    return json.loads(done.stdout)
+
+
+def assert_spread(figures: dict) -> None:
+    assert set(figures) == SPREAD
+    assert 0 < figures["min"] <= figures["median"] <= figures["max"]
+
+
+def assert_says_what_it_ran_on(document: dict, benchmark: str) -> None:
+    assert document["benchmark"] == benchmark
+    assert document["command"].startswith("jaxgo ")
+    assert {"cpu", "cores", "cores_usable", "load_average", "load_at_start", "memory_bytes"} <= set(document["hardware"])
+    if "software" in document:  # what ran in processes of its own
+        assert {"python", "jax", "jaxlib", "devices", "one_loop"} <= set(document["software"])
+        assert document["software"]["one_loop"] is True
+
+
+@pytest.fixture(scope="module")
+def throughput_document() -> dict:
+    """Of the default benchmark."""
+    return result_of("--sizes", "4,5", *LITTLE)
+
+
+def test_throughput(throughput_document: dict) -> None:
+    document = throughput_document
+    assert_says_what_it_ran_on(document, "throughput")
+    results = document["results"]
+    assert [(entry["size"], entry["output"]) for entry in results] == [
+        (size, output) for size in (4, 5) for output in ("evaluate", "playouts", "playouts with moves")
+    ]
+    for entry in results:
+        assert entry["playouts_per_run"] == 64
+        assert entry["first_call_seconds"] > 0
+        assert 2 <= entry["mean_plies"] <= 3 * entry["size"] ** 2
+        assert_spread(entry["per_core"])
+        assert 0 < entry["core_share"] <= 1
+        assert_spread(entry["machine"])
+    assert [entry["size"] for entry in document["recording_moves"]] == [4, 5]
+    for entry in document["recording_moves"]:
+        assert_spread(entry["time_ratio"])
+
+
+@needs_pgx
+@pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), reason="OpenSpiel is not installed")
+def test_peers() -> None:
+    document = result_of("peers", "--sizes", "5", *LITTLE)
+    assert_says_what_it_ran_on(document, "peers")
+    assert {"pgx", "open_spiel"} <= set(document["software"])
+    engines = {entry["engine"]: entry for entry in document["results"]}
+    assert {name.split()[0] for name in engines} == {"jaxgo", "OpenSpiel", "pgx"}
+    for entry in engines.values():
+        assert entry["playouts_per_run"] == 64
+        assert 2 <= entry["mean_plies"] <= 75
+        assert_spread(entry["per_core"])
+        assert 0 < entry["core_share"] <= 1
+        assert_spread(entry["jaxgo_is_faster"])
+    assert engines["jaxgo"]["jaxgo_is_faster"] == {"median": 1.0, "min": 1.0, "max": 1.0}
+
+
+def test_environment() -> None:
+    document = result_of("environment", "--sizes", "5", "--batches", "4", *LITTLE)
+    assert_says_what_it_ran_on(document, "environment")
+    assert [(entry["size"], entry["batch"]) for entry in document["results"]] == [(5, 4)]
+    for entry in document["results"]:
+        assert_spread(entry["jaxgo"])
+        if importlib.util.find_spec("pgx"):
+            assert_spread(entry["pgx"])
+            assert_spread(entry["jaxgo_is_faster"])
+        else:
+            assert entry["pgx"] is entry["jaxgo_is_faster"] is None
+
+
+def test_startup(tmp_path: pathlib.Path) -> None:
+    record = tmp_path / "game.sgf"
+    record.write_text("(;GM[1]SZ[5]KM[3];B[cc];W[bb])", encoding="ascii")
+    document = result_of("startup", "--record", str(record), "--runs", "1", "--count", "64")
+    assert_says_what_it_ran_on(document, "startup")
+    (entry,) = document["results"]
+    assert entry["record"] == str(record)
+    assert_spread(entry["cold"])
+    assert_spread(entry["warm"])
+
+
+def test_scaling() -> None:
+    document = result_of("scaling", "--sizes", "5", *LITTLE)
+    assert_says_what_it_ran_on(document, "scaling")
+    assert [entry["playouts"] for entry in document["results"]] == [64, 128, 256, 1024]
+    for entry in document["results"]:
+        assert_spread(entry["microseconds"])
+        assert entry["peak_bytes"] is None or entry["peak_bytes"] > 2**20
+    assert document["growth"][0]["cost_ratio"] > 0
+
+
+def test_tables_name_the_hardware_and_every_size(throughput_document: dict, capsys: pytest.CaptureFixture[str]) -> None:
+    report.show(throughput_document, throughput.tables(throughput_document))
+    text = capsys.readouterr().out
+    for part in ("single fused loop on", "load", "4x4 evaluate", "5x5 evaluate", "5x5 playouts with moves", "machine"):
+        assert part in text
+    assert throughput_document["hardware"]["cpu"] in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--sizes", "1"), "--sizes 1: a board size is a whole number from 2 to 25"),
+        (("--sizes", "9,26"), "--sizes 26: "),
+        (("--sizes", "nine"), "--sizes nine: "),
+        (("--runs", "0"), "--runs 0: must be a whole number from 1 to 1000"),
+        (("--count", "3000000000"), "--count 3000000000: must be a whole number from 1 to 2147483647"),
+        (("--seconds", "nan"), "--seconds nan: must be a number above 0"),
+        (("environment", "--batches", "0"), "--batches 0: "),
+        (("startup", "--record", "/nowhere/game.sgf"), "--record /nowhere/game.sgf: cannot be read: "),
+        (("speed",), "invalid choice: 'speed'"),
+    ],
+)
+def test_bad_usage_is_one_line_that_says_what_to_change(arguments: tuple[str, ...], message: str) -> None:
+    done = bench(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_help_of_every_benchmark_explains_it() -> None:
+    for name in command.BENCHMARKS:
+        text = bench(name, "--help").stdout
+        assert command._module(name).DESCRIPTION.strip() in text
+        assert "--json" in text
+
+
+def test_options_before_the_benchmark_count() -> None:
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    args = parser.parse_args(["--json", "--sizes", "9,13", "environment", "--runs", "3"])
+    assert (args.benchmark, args.json, args.sizes, args.runs, args.count) == ("environment", True, [9, 13], 3, None)
+
+
+def test_a_core_that_was_shared_is_said() -> None:
+    assert report.shared_core([{"core_share": 0.99}, {"missing": "not installed"}]) == []
+    (warning,) = report.shared_core([{"core_share": 0.99}, {"core_share": 0.613}])
+    assert "61%" in warning
+
+
+def test_figures_are_short() -> None:
+    assert report.rate({"median": 412_345.0, "min": 405_000.0, "max": 415_999.0}) == "412 k (405-416)"
+    assert report.rate({"median": 1_234_567.0, "min": 1e6, "max": 2e6}) == "1.23 M (1.00-2.00)"
+    assert report.rate(None) == "-"
+    assert report.ratio({"median": 1.214, "min": 1.19, "max": 1.24}) == "1.21 (1.19-1.24)"
+    assert report.seconds({"median": 2.3, "min": 2.25, "max": 2.4}) == "2.30 s (2.25-2.40)"

@@ -1,0 +1,22 @@
+"""Settings for all tests: strict JAX and a compile cache.
+
+Warnings are errors (see pyproject.toml). Implicit type promotion and implicit rank promotion are errors too, so that a slip in
+the package's arithmetic fails instead of costing speed or accuracy.
+"""
+
+import os
+import pathlib
+
+import pytest
+
+# Before jax is imported, so that the processes that tests start inherit it. Programs are the same either way, but compiled once.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes JAX strict."""
+    import jax
+
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+    jax.config.update("jax_numpy_rank_promotion", "raise")

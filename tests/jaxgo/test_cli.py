@@ -1,0 +1,143 @@
+"""The `jaxgo` command itself: finding and loading sub-commands, exit statuses, speed of the help."""
+
+import importlib.metadata
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from jaxgo import cli
+
+JAXGO = pathlib.Path(sys.executable).parent / "jaxgo"
+GAME = pathlib.Path(__file__).parents[2] / "games" / "gnugo-9x9.sgf"
+
+
+def _jaxgo(*arguments: str, **options) -> subprocess.CompletedProcess:
+    """Runs the installed command."""
+    return subprocess.run([JAXGO, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def _python(code: str) -> str:
+    """The output of a fresh interpreter."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_help_lists_the_commands_quickly() -> None:
+    seconds = []
+    for _ in range(5):  # the best of five: other work on the machine only ever adds
+        start = time.monotonic()
+        done = _jaxgo("--help")
+        seconds.append(time.monotonic() - start)
+    assert done.returncode == 0 and done.stderr == ""
+    assert "evaluate  win rate, margin and ownership" in done.stdout
+    assert "cannot be loaded" not in done.stdout
+    assert min(seconds) < 0.5
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "--help"], ["--version"], ["help", "evaluate"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = f"""
+import sys
+from jaxgo.cli import main
+try:
+    main({arguments!r})
+except SystemExit as leaving:
+    assert not leaving.code
+print([name for name in ("jax", "numpy", "rich", "matplotlib", "sgfmill") if name in sys.modules])
+"""
+    assert _python(code).endswith("[]\n")
+
+
+def test_only_the_chosen_command_is_imported() -> None:
+    code = """
+import sys
+from jaxgo.cli import main
+main(["evaluate", "no-such-file.sgf"])
+print([name for name in sys.modules if name.split(".")[0] in ("bench", "search")])
+"""
+    assert _python(code) == "[]\n"
+
+
+def test_version() -> None:
+    assert _jaxgo("--version").stdout == f"jaxgo {importlib.metadata.version('jaxgo')}\n"
+
+
+def test_help_of_a_command_teaches() -> None:
+    done = _jaxgo("evaluate", "--help")
+    assert done.returncode == 0 and "examples:" in done.stdout and "--every 10 --plot game.png" in done.stdout
+    assert _jaxgo("help", "evaluate").stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evalute"], "jaxgo: error: there is no command 'evalute'; did you mean 'evaluate'?"),
+        ([str(GAME)], f"jaxgo: error: there is no command '{GAME}'; did you mean `jaxgo evaluate {GAME}`?"),
+        (["zzz"], "jaxgo: error: there is no command 'zzz'; there are: "),
+        (["--nonsense"], "jaxgo: error: unrecognized arguments: --nonsense (see jaxgo --help)"),
+        (["evaluate", "--nonsense"], "jaxgo evaluate: error: unrecognized arguments: --nonsense (see jaxgo evaluate --help)"),
+    ],
+)
+def test_bad_usage_is_one_line(arguments: list[str], message: str) -> None:
+    done = _jaxgo(*arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith(message) and done.stderr.count("\n") == 1
+
+
+def test_no_arguments_show_the_help_on_stderr() -> None:
+    done = _jaxgo()
+    assert done.returncode == 2 and done.stdout == "" and "commands:" in done.stderr
+
+
+def _plug_in(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    """Pretends that other packages have plugged these commands in."""
+    entries = [importlib.metadata.EntryPoint(name, value, cli.GROUP) for name, value in values.items()]
+    plugged_in = importlib.metadata.EntryPoints(entries)
+    monkeypatch.setattr(importlib.metadata, "entry_points", plugged_in.select)
+
+
+def test_a_broken_plug_in_spoils_only_itself(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    _plug_in(monkeypatch, broken="no_such_module.command", evaluate="jaxgo.commands.evaluate")
+    with pytest.raises(SystemExit) as leaving:
+        cli.main(["--help"])
+    assert not leaving.value.code
+    text = capsys.readouterr().out
+    assert "evaluate  win rate" in text and "cannot be loaded: No module named 'no_such_module'" in text
+    assert cli.main(["broken"]) == 2
+    message = "jaxgo broken: error: the command 'broken' (no_such_module.command) cannot be loaded: "
+    assert capsys.readouterr().err.startswith(message)
+
+
+def _command_module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, name: str, body: str) -> None:
+    """Plugs in a command whose run() is `body`."""
+    arguments = "def add_arguments(parser): parser.add_argument('--n', type=int, default=3)"
+    (tmp_path / f"{name}.py").write_text(f"SUMMARY = 'one line'\n{arguments}\ndef run(args):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    _plug_in(monkeypatch, mine=name)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [
+        ("print(args.n)", 0, ""),
+        ("return 7", 7, ""),
+        ("from jaxgo.cli import UsageError; raise UsageError('n is odd')", 2, "jaxgo mine: error: n is odd\n"),
+        ("raise KeyboardInterrupt", 130, "jaxgo mine: interrupted\n"),
+    ],
+)
+def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, error: str) -> None:
+    _command_module(tmp_path, monkeypatch, f"plugged_in_{status}", body)
+    assert cli.main(["mine"]) == status
+    assert capsys.readouterr().err == error
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    code = "import sys\nfrom jaxgo import cli\nsys.exit(cli.main(['evaluate', '--size', '5', '--playouts', '100', '--json']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(120) == 1
+    assert "Traceback" not in error and "BrokenPipe" not in error

@@ -1,0 +1,376 @@
+"""`jaxgo.evaluate`: its sums are exactly those of the playouts it stands for; progress, interruption, bad input."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import jaxgo
+from tests import referee
+from tests.positions import SIZES, from_games, middle_game, three_positions
+from tests.referee import Game
+
+DIAGRAM = """
+    . X O X .
+    O O O X .
+    X X X O O
+    X . X . O
+    . X O O .
+"""
+
+
+def expected_evaluation(
+    position: jaxgo.Position, num_playouts: int, *, komi: float, max_plies: int | None = None, **options
+) -> dict[str, np.ndarray]:
+    """What `evaluate` should say, computed with numpy from the recorded moves and final boards of the same playouts."""
+    played = jaxgo.playouts(position, num_playouts, moves=True, max_plies=max_plies, **options)
+    num_points, size = position.size**2, position.size
+    margin = played.margin.astype(np.int64)
+    wins = np.where(margin > komi, 1.0, np.where(margin == komi, 0.5, 0.0))
+    visits = np.zeros((position.batch, 2, num_points), np.int64)
+    amaf_wins = np.zeros((position.batch, 2, num_points))
+    for index, to_play in enumerate(np.asarray(position.to_play)):
+        first = first_plays(played.moves[index], num_points)
+        for colour in (1, -1):
+            plane = 0 if colour == 1 else 1
+            credited = (first >= 0) & (np.where(first % 2 == 0, to_play, -to_play) == colour)
+            won = wins[index] if colour == 1 else 1.0 - wins[index]
+            visits[index, plane] = credited.sum(axis=0)
+            amaf_wins[index, plane] = (credited * won[:, None]).sum(axis=0)
+    histogram = np.stack([np.bincount(row, minlength=2 * num_points + 1) for row in margin + num_points])
+    return {
+        "num_playouts": np.full(position.batch, num_playouts),
+        "win_rate": wins.mean(axis=1),
+        # Of the mean of independent results: draws are results of their own, not coin tosses.
+        "win_rate_error": wins.std(axis=1) / np.sqrt(num_playouts),
+        "margin_mean": margin.mean(axis=1),
+        "margin_std": margin.std(axis=1),
+        "margin_histogram": histogram,
+        "ownership": np.stack([owners(boards, size) for boards in played.board]),
+        "length_mean": played.length.mean(axis=1),
+        "truncated": played.truncated.mean(axis=1),
+        "amaf_visits": visits.reshape(-1, 2, size, size),
+        "amaf_wins": amaf_wins.reshape(-1, 2, size, size),
+    }
+
+
+def first_plays(moves: np.ndarray, num_points: int) -> np.ndarray:
+    """int64 [playouts, P]: the ply at which each point was first played by either colour, -1 for never."""
+    first = np.full((len(moves), num_points + 1), -1)
+    rows = np.arange(len(moves))
+    for ply in reversed(range(moves.shape[1])):
+        # The column of passes also takes the padding, and is dropped.
+        first[rows, np.where(moves[:, ply] < 0, num_points, moves[:, ply])] = ply
+    return first[:, :num_points]
+
+
+def owners(boards: np.ndarray, size: int) -> np.ndarray:
+    """float [N, N]: the mean owner of each point over the final boards, by the referee's area scoring."""
+    distinct, counts = np.unique(boards.reshape(len(boards), -1), axis=0, return_counts=True)
+    areas = np.array([Game(size, board).area() for board in distinct])
+    return ((areas * counts[:, None]).sum(axis=0) / len(boards)).reshape(size, size)
+
+
+EXACT = ("num_playouts", "margin_histogram", "amaf_visits", "amaf_wins")
+"""Integers, or halves of integers."""
+
+
+def assert_equal(evaluation: jaxgo.Evaluation, expected: dict[str, np.ndarray]) -> None:
+    """Asserts that an evaluation is the expected one: counts exactly, ratios to the last digits of a float64."""
+    for name, array in expected.items():
+        actual = getattr(evaluation, name)
+        assert actual.shape == array.shape, name
+        if name in EXACT:
+            np.testing.assert_array_equal(actual, array, err_msg=name)
+        else:
+            np.testing.assert_allclose(actual, array, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def assert_identical(actual: jaxgo.Evaluation, expected: jaxgo.Evaluation, select=lambda array: array) -> None:
+    """Asserts that two evaluations are equal bit by bit; `select` picks the part of the expected arrays that is meant."""
+    for name in EXACT + ("win_rate", "win_rate_error", "margin_mean", "margin_std", "ownership", "length_mean", "truncated"):
+        np.testing.assert_array_equal(getattr(actual, name), select(getattr(expected, name)), err_msg=name, strict=True)
+
+
+# The sums.
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("komi", [7.5, 0.0, -3.0, 6.25])
+def test_evaluations_sum_up_the_playouts(size, komi):
+    position = three_positions(size)
+    evaluation = jaxgo.evaluate(position, SIZES[size], komi=komi, seed=1)
+    assert evaluation.komi == komi and evaluation.complete
+    assert_equal(evaluation, expected_evaluation(position, SIZES[size], komi=komi, seed=1))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6, 7, 8, 10, 11, 14, 15, 16, 20, 25])
+def test_evaluations_of_all_layouts_of_the_board(size):
+    """Sizes whose rows lie differently in the words; White to move, so that the colours of the maps are not those of parity."""
+    games = (Game(size, to_play=-1), middle_game(size, size * size // 2 + 1, seed=2), middle_game(size, size * size // 3, seed=3))
+    position, count = from_games(*games), 400 if size < 9 else 20
+    evaluation = jaxgo.evaluate(position, count, komi=1.0, seed=1)
+    assert_equal(evaluation, expected_evaluation(position, count, komi=1.0, seed=1))
+
+
+def test_types():
+    evaluation = jaxgo.evaluate(jaxgo.Position.empty(5, 2), 100)
+    types = {
+        "num_playouts": np.int64,
+        "margin_histogram": np.int64,
+        "amaf_visits": np.int64,
+        "ownership": np.float64,
+        "amaf_wins": np.float64,
+        "win_rate": np.float64,
+        "win_rate_error": np.float64,
+        "length_mean": np.float64,
+    }
+    for name, dtype in types.items():
+        assert isinstance(getattr(evaluation, name), np.ndarray) and getattr(evaluation, name).dtype == dtype, name
+    assert isinstance(evaluation.komi, float) and evaluation.komi == 7.5
+
+
+def test_points_are_credited_when_occupied_at_first_and_vacated_later():
+    """AMAF's credit also goes to points that are captured and then played; passes earn nothing."""
+    game = referee.parse(DIAGRAM, to_play=-1)[0]
+    position = from_games(game)
+    evaluation = jaxgo.evaluate(position, 2000, komi=0.0, seed=3)
+    assert_equal(evaluation, expected_evaluation(position, 2000, komi=0.0, seed=3))
+    occupied = np.array(game.stones).reshape(5, 5) != 0
+    assert evaluation.amaf_visits[0, :, occupied].sum() > 0
+
+
+def test_draws_are_half_a_win():
+    """At komi m, the playouts of margin m are draws: half for Black in the win rate and for both colours in the AMAF wins."""
+    position = jaxgo.Position.empty(5)
+    draw, above, below = (jaxgo.evaluate(position, 2000, komi=komi, seed=1) for komi in (3.0, 3.5, 2.5))
+    drawn = draw.margin_histogram[0, 25 + 3]
+    assert drawn > 0
+    assert draw.win_rate[0] == pytest.approx((above.win_rate[0] + below.win_rate[0]) / 2, abs=1e-12)
+    assert below.win_rate[0] - above.win_rate[0] == pytest.approx(drawn / 2000, abs=1e-12)
+    np.testing.assert_array_equal(draw.amaf_wins, (above.amaf_wins + below.amaf_wins) / 2)
+    assert draw.win_rate_error[0] < np.sqrt(0.25 / 2000)
+
+
+def test_an_ended_position_is_evaluated_as_it_stands():
+    stones = middle_game(5, 12, seed=0).stones
+    position = from_games(Game(5, stones, passes=2))
+    evaluation = jaxgo.evaluate(position, 1000, komi=0.5)
+    margin = Game(5, stones).margin()
+    assert evaluation.margin_mean.tolist() == [margin] and evaluation.margin_std.tolist() == [0.0]
+    assert evaluation.win_rate.tolist() == [float(margin > 0.5)] and evaluation.win_rate_error.tolist() == [0.0]
+    assert evaluation.length_mean.tolist() == [0.0] and evaluation.truncated.tolist() == [0.0]
+    assert not evaluation.amaf_visits.any()
+    np.testing.assert_array_equal(evaluation.ownership[0].reshape(-1), Game(5, stones).area())
+
+
+@pytest.mark.parametrize("max_plies", [1, 30])
+def test_capped_evaluations(max_plies):
+    position = jaxgo.Position.empty(5, 2)
+    evaluation = jaxgo.evaluate(position, 500, seed=1, max_plies=max_plies)
+    assert_equal(evaluation, expected_evaluation(position, 500, komi=7.5, seed=1, max_plies=max_plies))
+    assert evaluation.truncated.min() > 0
+
+
+def test_equal_seeds_symmetric_roles():
+    """From the empty board with colours exchanged, the same random numbers give the same playouts with colours exchanged."""
+    black = jaxgo.evaluate(jaxgo.Position.empty(9), 1000, komi=2.5, seed=1)
+    white = jaxgo.evaluate(jaxgo.Position.empty(9, to_play=-1), 1000, komi=-2.5, seed=1)
+    np.testing.assert_array_equal(white.margin_histogram, black.margin_histogram[:, ::-1])
+    np.testing.assert_array_equal(white.ownership, -black.ownership)
+    np.testing.assert_array_equal(white.amaf_wins, black.amaf_wins[:, ::-1])
+    assert white.win_rate[0] == pytest.approx(1 - black.win_rate[0], abs=1e-12)
+
+
+# Nothing depends on how the work is cut.
+
+
+@pytest.mark.parametrize("lanes", [1, 7, 64, 1000])
+def test_evaluations_do_not_depend_on_lanes(lanes):
+    count = 200 if lanes > 1 else 3
+    expected = jaxgo.evaluate(three_positions(9), count, seed=1)
+    assert_identical(jaxgo.evaluate(three_positions(9), count, seed=1, lanes=lanes), expected)
+
+
+def test_evaluations_do_not_depend_on_the_order_of_the_batch():
+    expected, order = jaxgo.evaluate(three_positions(9), 200, seed=1), np.array([2, 0, 1])
+    actual = jaxgo.evaluate(three_positions(9)[order], 200, seed=1, streams=order)
+    assert_identical(actual, expected, lambda array: array[order])
+    alone = jaxgo.evaluate(three_positions(9)[1], 200, seed=1, streams=np.array([1]))
+    assert_identical(alone, expected, lambda array: array[1:2])
+
+
+def test_evaluations_may_be_split():
+    """The sums over playouts 0..299 and 300..999 are those over 0..999."""
+    position = three_positions(5)
+    whole = jaxgo.evaluate(position, 1000, seed=1)
+    one, two = jaxgo.evaluate(position, 300, seed=1), jaxgo.evaluate(position, 700, seed=1, first_playout=300)
+    for name in EXACT:
+        np.testing.assert_array_equal(getattr(one, name) + getattr(two, name), getattr(whole, name), err_msg=name)
+    np.testing.assert_allclose((300 * one.ownership + 700 * two.ownership) / 1000, whole.ownership, atol=1e-12)
+    assert (one.margin_histogram != two.margin_histogram).any()
+
+
+def test_the_last_playouts_that_int32_can_number():
+    position = jaxgo.Position.empty(3)
+    last = jaxgo.evaluate(position, 100, seed=1, first_playout=2**31 - 1 - 100)
+    assert_equal(last, expected_evaluation(position, 100, komi=7.5, seed=1, first_playout=2**31 - 1 - 100))
+
+
+def test_many_positions():
+    """A batch larger than the lanes."""
+    games = [middle_game(5, plies, seed=plies) for plies in range(20)] * 30
+    position = from_games(*games)
+    evaluation = jaxgo.evaluate(position, 5, komi=0.5, seed=1)
+    assert_equal(evaluation, expected_evaluation(position, 5, komi=0.5, seed=1))
+
+
+# Progress and interruption.
+
+
+def test_progress_counts_up_to_the_total():
+    calls = []
+    jaxgo.evaluate(jaxgo.Position.empty(9, 2), 50_000, seed=1, progress=lambda done, total: calls.append((done, total)))
+    done = [call[0] for call in calls]
+    assert {call[1] for call in calls} == {100_000}
+    assert done == sorted(done) and done[-1] == 100_000 and len(set(done)) == len(done) >= 2
+
+
+def test_progress_of_playouts():
+    calls = []
+    jaxgo.playouts(jaxgo.Position.empty(9, 2), 20_000, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (40_000, 40_000)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
+    position = jaxgo.Position.empty(9, batch)
+
+    def stop(done: int, total: int) -> None:
+        if done < total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(jaxgo.Interrupted) as caught:
+        jaxgo.evaluate(position, 400_000, seed=1, progress=stop)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    partial = caught.value.partial
+    finished = partial.num_playouts
+    assert not partial.complete and 0 < finished.sum() < batch * 400_000
+    assert (partial.margin_histogram.sum(axis=1) == finished).all()
+    # What is there is part of what the whole would have been.
+    whole = jaxgo.evaluate(position, 400_000, seed=1)
+    for name in ("margin_histogram", "amaf_visits", "amaf_wins"):
+        assert (getattr(partial, name) <= getattr(whole, name)).all(), name
+    for index in range(batch):
+        if finished[index]:
+            above = partial.margin_histogram[index, 81 + 8 :].sum()
+            assert partial.win_rate[index] == pytest.approx(above / finished[index], abs=1e-12)
+            assert abs(partial.win_rate[index] - whole.win_rate[index]) < 5 * partial.win_rate_error[index]
+        else:
+            assert np.isnan(partial.win_rate[index])
+
+
+def test_other_errors_in_the_callback_come_through():
+    def fail(done: int, total: int) -> None:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        jaxgo.evaluate(jaxgo.Position.empty(5), 1000, progress=fail)
+
+
+def test_evaluations_are_indexed_like_positions():
+    evaluation = jaxgo.evaluate(three_positions(5), 100, seed=1)
+    one = evaluation[1]
+    assert one.win_rate[0] == evaluation.win_rate[1] if np.ndim(one.win_rate) else one.win_rate == evaluation.win_rate[1]
+    np.testing.assert_array_equal(evaluation[1:].ownership, evaluation.ownership[1:])
+
+
+def test_results_cannot_be_changed_by_accident():
+    evaluation = jaxgo.evaluate(jaxgo.Position.empty(5), 100)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        evaluation.komi = 6.5
+
+
+# Bad input. Both functions take the common arguments through the same checks.
+
+TOO_MANY = 2**31
+
+BAD_ARGUMENTS = {
+    "position: array": (dict(position=np.zeros((1, 5, 5), np.int8)), r"position.*ndarray"),
+    "position: None": (dict(position=None), r"position.*None"),
+    "num_playouts 0": (dict(num_playouts=0), r"num_playouts.*\b0\b"),
+    "num_playouts -1": (dict(num_playouts=-1), r"num_playouts.*-1"),
+    "num_playouts 1.5": (dict(num_playouts=1.5), r"num_playouts.*1\.5"),
+    "num_playouts 1e3": (dict(num_playouts=1e3), r"num_playouts.*1000\.0"),
+    "num_playouts '10'": (dict(num_playouts="10"), r"num_playouts.*10"),
+    "num_playouts True": (dict(num_playouts=True), r"num_playouts.*True"),
+    "num_playouts None": (dict(num_playouts=None), r"num_playouts.*None"),
+    "num_playouts 2**31": (dict(num_playouts=TOO_MANY), rf"num_playouts.*{TOO_MANY}"),
+    "first_playout -1": (dict(first_playout=-1), r"first_playout.*-1"),
+    "first_playout 0.0": (dict(first_playout=0.0), r"first_playout.*0\.0"),
+    "first_playout 2**31": (dict(first_playout=TOO_MANY), rf"first_playout.*{TOO_MANY}"),
+    "first_playout + num_playouts": (dict(first_playout=TOO_MANY - 5), r"first_playout.*num_playouts"),
+    "max_plies 0": (dict(max_plies=0), r"max_plies.*\b0\b"),
+    "max_plies -3": (dict(max_plies=-3), r"max_plies.*-3"),
+    "max_plies 1.0": (dict(max_plies=1.0), r"max_plies.*1\.0"),
+    "max_plies 3P + 1": (dict(max_plies=76), r"max_plies.*76"),
+    "seed -1": (dict(seed=-1), r"seed.*-1"),
+    "seed 2**64": (dict(seed=2**64), rf"seed.*{2**64}"),
+    "seed 0.5": (dict(seed=0.5), r"seed.*0\.5"),
+    "seed None": (dict(seed=None), r"seed.*None"),
+    "seed: array": (dict(seed=np.zeros(3, np.uint32)), r"seed.*3"),
+    "streams: shape": (dict(streams=np.arange(3)), r"streams.*3"),
+    "streams: scalar": (dict(streams=7), r"streams"),
+    "streams: float": (dict(streams=np.zeros(2)), r"streams.*float64"),
+    "streams -1": (dict(streams=np.array([0, -1])), r"streams.*-1"),
+    "streams 2**31": (dict(streams=np.array([0, TOO_MANY])), rf"streams.*{TOO_MANY}"),
+    "lanes 0": (dict(lanes=0), r"lanes.*\b0\b"),
+    "lanes -8": (dict(lanes=-8), r"lanes.*-8"),
+    "lanes 1.0": (dict(lanes=1.0), r"lanes.*1\.0"),
+    "devices: none": (dict(devices=[]), r"devices"),
+    "devices: text": (dict(devices=["cpu"]), r"devices.*cpu"),
+    "progress": (dict(progress="yes"), r"progress.*(yes|str)"),
+}
+BAD_KOMI = {
+    "nan": (float("nan"), r"komi.*nan"),
+    "inf": (float("inf"), r"komi.*inf"),
+    "-inf": (-float("inf"), r"komi.*-inf"),
+    "text": ("7.5", r"komi.*7\.5"),
+    "None": (None, r"komi.*None"),
+    "list": ([7.5, 6.5], r"komi.*6\.5"),
+    "complex": (1j, r"komi.*1j"),
+}
+
+
+@pytest.mark.parametrize("function", [jaxgo.evaluate, jaxgo.playouts], ids=["evaluate", "playouts"])
+@pytest.mark.parametrize("wrong, match", BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS.keys())
+def test_bad_arguments_are_refused_by_name_and_value(function, wrong, match):
+    arguments = dict(position=jaxgo.Position.empty(5, 2), num_playouts=10) | wrong
+    with pytest.raises((ValueError, TypeError), match=f"(?is){match}") as caught:
+        function(arguments.pop("position"), arguments.pop("num_playouts"), **arguments)
+    last = str(caught.traceback[-1].path)
+    assert "jaxgo" in last and "site-packages" not in last, f"raised in {last}"
+
+
+@pytest.mark.parametrize("komi, match", BAD_KOMI.values(), ids=BAD_KOMI.keys())
+def test_bad_komi_is_refused(komi, match):
+    with pytest.raises((ValueError, TypeError), match=f"(?is){match}"):
+        jaxgo.evaluate(jaxgo.Position.empty(5), 10, komi=komi)
+
+
+def test_bad_moves_flag_is_refused():
+    with pytest.raises((ValueError, TypeError), match="moves.*yes"):
+        jaxgo.playouts(jaxgo.Position.empty(5), 10, moves="yes")
+
+
+@pytest.mark.parametrize("komi", [7, np.float32(6.5), np.int64(3), -361.0, 1e6])
+def test_numbers_of_all_kinds_are_komi(komi):
+    evaluation = jaxgo.evaluate(jaxgo.Position.empty(5), 100, komi=komi)
+    assert evaluation.komi == float(komi)
+    if abs(komi) > 25:
+        assert evaluation.win_rate[0] == (0.0 if komi > 0 else 1.0)
+
+
+@pytest.mark.parametrize("count", [np.int32(50), np.int64(50)])
+def test_numpy_integers_are_counts(count):
+    assert jaxgo.evaluate(jaxgo.Position.empty(5), count).num_playouts.tolist() == [50]

@@ -1,0 +1,123 @@
+"""`jaxgo.playouts`: recorded playouts keep the rules; occupied, capped and ended positions."""
+
+import numpy as np
+import pytest
+
+import jaxgo
+from tests import referee
+from tests.positions import assert_same, fields, from_games, middle_game, validate, without_moves
+from tests.referee import Game
+
+
+# What comes back.
+
+
+def test_shapes_and_types():
+    played = jaxgo.playouts(jaxgo.Position.empty(5, 3), 10, moves=True)
+    expected = {
+        "margin": ((3, 10), np.int16),
+        "length": ((3, 10), np.int16),
+        "truncated": ((3, 10), np.bool_),
+        "board": ((3, 10, 5, 5), np.int8),
+        "moves": ((3, 10, 75), np.int16),
+        "captured": ((3, 10, 75), np.bool_),
+    }
+    assert {name: (array.shape, array.dtype) for name, array in fields(played).items()} == expected
+    without = jaxgo.playouts(jaxgo.Position.empty(5, 3), 10)
+    assert without.moves is None and without.captured is None
+    assert_same(without, without_moves(played))
+
+
+# Every recorded playout keeps the rules.
+
+# (size, playouts from the empty board, playouts from each of two middle games)
+REPLAYED = [(size, 8, 4) for size in range(2, 26) if size not in (5, 9, 13, 19)] + [
+    (5, 200, 50),
+    (9, 100, 30),
+    (13, 30, 10),
+    (19, 12, 4),
+]
+
+
+@pytest.mark.parametrize("size, num_empty, num_middle", sorted(REPLAYED))
+def test_recorded_playouts_keep_the_rules(size, num_empty, num_middle):
+    """Replayed by the referee: each ply legal, no own eye, passes only for want of moves, the right end, margin and board."""
+    starts = [Game(size), middle_game(size, size * size // 2, seed=size), middle_game(size, 2 * size * size // 3 + 1, seed=size)]
+    num_playouts = max(num_empty, num_middle)
+    played = jaxgo.playouts(from_games(*starts), num_playouts, seed=size, moves=True)
+    for index, (start, count) in enumerate(zip(starts, (num_empty, num_middle, num_middle))):
+        validate(start, played, index, count)
+
+
+# Occupied, capped and ended positions.
+
+
+def test_an_ended_position_is_scored_at_once():
+    middle = middle_game(9, 60, seed=3)
+    ended = Game(9, middle.stones, to_play=1, passes=2)
+    ongoing = Game(9, middle.stones, to_play=1)
+    played = jaxgo.playouts(from_games(ended, ongoing), 50, moves=True)
+    assert not played.length[0].any() and not played.truncated[0].any()
+    assert (played.moves[0] == -1).all() and not played.captured[0].any()
+    assert (played.margin[0] == middle.margin()).all()
+    assert (played.board[0] == np.array(middle.stones).reshape(9, 9)).all()
+    assert (played.length[1] > 0).all()
+
+
+def test_after_one_pass_a_pass_ends_the_playout():
+    """Black has only eyes left: after White's pass he passes too, and otherwise White, who has no move either, ends it."""
+    text = "X X .\nX X X\n. X X"
+    for passes in (0, 1):
+        game = referee.parse(text, to_play=1, passes=passes)[0]
+        assert not game.candidates()
+        played = jaxgo.playouts(from_games(game), 20, moves=True)
+        assert (played.length == 2 - passes).all() and not played.truncated.any()
+        assert (played.moves[0, :, : 2 - passes] == 9).all() and (played.margin == 9).all()
+
+
+@pytest.mark.parametrize("max_plies", [1, 2, 17, 50])
+def test_capped_playouts_are_flagged_and_scored_as_they_stand(max_plies):
+    start = Game(5)
+    played = jaxgo.playouts(from_games(start), 300, seed=2, max_plies=max_plies, moves=True)
+    assert played.moves.shape[-1] == max_plies
+    validate(start, played, 0, 300, max_plies=max_plies)
+    assert played.truncated.any()
+    if max_plies < 10:
+        assert played.truncated.all() and (played.length == max_plies).all()
+
+
+def test_the_default_cap_is_three_times_the_points():
+    """On 2x2 nearly half of the playouts go on for ever."""
+    played = jaxgo.playouts(jaxgo.Position.empty(2), 1000)
+    assert (played.length[played.truncated] == 12).all() and 0.3 < played.truncated.mean() < 0.6
+    assert (played.length[~played.truncated] <= 12).all()
+
+
+def test_a_shorter_cap_cuts_the_same_playouts():
+    """The cap does not change what is drawn before it."""
+    full = jaxgo.playouts(jaxgo.Position.empty(9), 200, seed=8, moves=True)
+    cut = jaxgo.playouts(jaxgo.Position.empty(9), 200, seed=8, max_plies=60, moves=True)
+    np.testing.assert_array_equal(cut.moves, full.moves[:, :, :60])
+    np.testing.assert_array_equal(cut.captured, full.captured[:, :, :60])
+    np.testing.assert_array_equal(cut.truncated, (full.length > 60))
+
+
+def test_two_passes_at_the_cap_are_an_end():
+    game = referee.parse("X X .\nX X X\n. X X", to_play=1)[0]
+    played = jaxgo.playouts(from_games(game), 5, max_plies=2)
+    assert not played.truncated.any() and (played.length == 2).all()
+    cut = jaxgo.playouts(from_games(game), 5, max_plies=1)
+    assert cut.truncated.all() and (cut.length == 1).all()
+
+
+@pytest.mark.parametrize("size", [2, 3, 9, 25])
+def test_crowded_boards(size):
+    """A board full of one colour but for a point, a lone stone, and chains in atari are played on like any other."""
+    full = Game(size, [1] * (size * size - 1) + [0], to_play=-1)
+    lone = Game(size, [0] * (size * size - 1) + [-1], to_play=1)
+    starts = [full, Game(size, full.stones, to_play=1), lone, Game(size, lone.stones, to_play=-1)]
+    played = jaxgo.playouts(from_games(*starts), 6, moves=True)
+    for index, start in enumerate(starts):
+        validate(start, played, index, 6 if size < 25 else 1)
+    assert (played.moves[0, :, 0] == size * size - 1).all(), "White captures everything"
+    assert played.captured[0, :, 0].all()

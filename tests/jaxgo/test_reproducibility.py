@@ -1,0 +1,134 @@
+"""A playout depends on its position and its own name (seed, stream, number), and on nothing else.
+
+Not on lanes, devices, the batch around it, or how a job is cut into calls: all give bit-identical results.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from tests.positions import SIZES, assert_same, fields, three_positions, without_moves
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[int, jaxgo.Playouts]:
+    """What every way of playing them must give."""
+    return {size: jaxgo.playouts(three_positions(size), count, seed=1, moves=True) for size, count in SIZES.items()}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_of_a_batch_differ(reference, size):
+    """Identical positions, and successive playouts of one, draw their own numbers."""
+    twins = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=1, moves=True)
+    records = {tuple(record) for record in twins.moves.reshape(-1, twins.moves.shape[-1]).tolist()}
+    assert len(records) == 2 * SIZES[size]
+    assert_same(jaxgo.playouts(jaxgo.Position.empty(size), SIZES[size], seed=1, moves=True), twins, lambda a: a[:1])
+    np.testing.assert_array_equal(reference[size].moves[0], twins.moves[0])
+    same = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=1, streams=np.array([4, 4]), moves=True)
+    np.testing.assert_array_equal(same.moves[0], same.moves[1])
+    assert (same.moves[0] != twins.moves[0]).any()
+    other = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=2, moves=True)
+    assert (other.moves != twins.moves).any(axis=-1).mean() > 0.99
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("lanes", [1, 7, 64, 1000])
+def test_playouts_do_not_depend_on_lanes(reference, size, lanes):
+    count = SIZES[size] if lanes > 1 else 3
+    played = jaxgo.playouts(three_positions(size), count, seed=1, moves=True, lanes=lanes)
+    assert_same(played, reference[size], lambda array: array[:, :count])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_do_not_depend_on_moves_being_recorded(reference, size):
+    played = jaxgo.playouts(three_positions(size), SIZES[size], seed=1)
+    assert_same(played, without_moves(reference[size]))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_do_not_depend_on_the_order_of_the_batch(reference, size):
+    order = np.array([2, 0, 1])
+    played = jaxgo.playouts(three_positions(size)[order], SIZES[size], seed=1, streams=order, moves=True)
+    assert_same(played, reference[size], lambda array: array[order])
+    alone = jaxgo.playouts(three_positions(size)[2], SIZES[size], seed=1, streams=np.array([2]), moves=True)
+    assert_same(alone, reference[size], lambda array: array[2:])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_may_be_split(reference, size):
+    count = SIZES[size]
+    for start, stop in ((0, count // 3), (count // 3, count), (count - 1, count)):
+        part = jaxgo.playouts(three_positions(size), stop - start, seed=1, first_playout=start, moves=True)
+        assert_same(part, reference[size], lambda array: array[:, start:stop])
+
+
+def test_repeated_calls_are_identical(reference):
+    assert_same(jaxgo.playouts(three_positions(9), SIZES[9], seed=1, moves=True), reference[9])
+
+
+def test_keys_are_seeds():
+    """A jax key, typed or raw, is as good as an int, and differs from others."""
+    def play(seed):
+        return jaxgo.playouts(jaxgo.Position.empty(5), 200, seed=seed, moves=True)
+
+    one = play(jax.random.key(1))
+    assert_same(play(jax.random.key(1)), one)
+    assert_same(play(jax.random.PRNGKey(1)), one)
+    assert (play(jax.random.key(2)).moves != one.moves).any(axis=-1).mean() > 0.99
+    assert (play(jax.random.split(jax.random.key(1))[0]).moves != one.moves).any(axis=-1).mean() > 0.99
+    assert (play(2**64 - 1).moves != one.moves).any(axis=-1).mean() > 0.99
+
+
+ON_FOUR_DEVICES = """
+import json, sys, zlib
+import numpy as np
+import jaxgo, jax
+from tests import positions
+from tests.jaxgo import test_reproducibility as here
+
+assert len(jax.devices()) == 4
+digests = {}
+for size, count in positions.SIZES.items():
+    for devices in (None, jax.devices()[:1], jax.devices()[1:3], jax.devices()):
+        played = jaxgo.playouts(positions.three_positions(size), count, seed=1, moves=True, devices=devices)
+        evaluation = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices)
+        digests[f"{size} {devices}"] = [size, here.digest(positions.fields(played)), here.digest(vars(evaluation))]
+print(json.dumps(digests))
+"""
+
+
+def digest(arrays: dict) -> dict[str, str]:
+    """A hash of every array, by name."""
+    return {
+        name: hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+        for name, array in arrays.items()
+        if isinstance(array, np.ndarray)
+    }
+
+
+def test_playouts_do_not_depend_on_devices(reference):
+    """Four CPU devices in another process: all, some, one, or the default."""
+    flags = " ".join([os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=4"]).strip()
+    environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(
+        [sys.executable, "-c", ON_FOUR_DEVICES], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    digests = json.loads(done.stdout)
+    assert len(digests) == 4 * len(SIZES)
+    for name, (size, played, evaluated) in digests.items():
+        assert played == digest(fields(reference[size])), name
+        here = jaxgo.evaluate(three_positions(size), SIZES[size], seed=1)
+        assert evaluated == digest(vars(here)), name
+
+

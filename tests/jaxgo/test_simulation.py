@@ -1,0 +1,137 @@
+"""`jaxgo.simulate`, the pure function: the playouts of `jaxgo.playouts`, bit for bit, under every transformation of JAX."""
+
+import functools
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import AxisType, PartitionSpec
+
+import jaxgo
+from tests.positions import assert_same, three_positions, without_moves
+
+SIZE, COUNT = 5, 50
+
+
+@pytest.fixture(scope="module")
+def expected() -> jaxgo.Playouts:
+    """What `jaxgo.playouts` gives for three positions."""
+    return jaxgo.playouts(three_positions(SIZE), COUNT, seed=3, moves=True)
+
+
+def as_numpy(played: jaxgo.Playouts) -> jaxgo.Playouts:
+    """The result as host arrays."""
+    return jax.tree.map(np.asarray, played)
+
+
+def test_eager(expected):
+    played = jaxgo.simulate(three_positions(SIZE), COUNT, 3, moves=True)
+    assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(played))
+    np.testing.assert_array_equal(played.board, expected.board)
+    assert_same(as_numpy(played), expected)
+    assert_same(as_numpy(jaxgo.simulate(three_positions(SIZE), COUNT, 3)), without_moves(expected))
+
+
+@pytest.mark.parametrize("lanes", [None, 1, 16, 5000])
+def test_jit(expected, lanes):
+    simulate = jax.jit(
+        lambda position: jaxgo.simulate(position, COUNT, 3, moves=True, lanes=lanes),
+        compiler_options=jaxgo.compiler_options(),
+    )
+    assert_same(as_numpy(simulate(three_positions(SIZE))), expected)
+
+
+def test_jit_with_seed_streams_and_first_playout_traced(expected):
+    """One compiled function serves all seeds, streams and parts."""
+
+    @jax.jit
+    @functools.partial(chex.assert_max_traces, n=1)
+    def simulate(position, key, streams, first):
+        return jaxgo.simulate(position, 10, key, streams=streams, first_playout=first, moves=True)
+
+    position, raw = three_positions(SIZE), jnp.array([0, 3], jnp.uint32)
+    for key in (raw, raw + jnp.uint32(1)):
+        for first in (0, 10, 40):
+            for order in ([0, 1, 2], [2, 2, 0]):
+                streams = np.array(order, np.int32)
+                actual = simulate(position, key, streams, jnp.int32(first))
+                host = jaxgo.playouts(position, 10, seed=key, streams=streams, first_playout=first, moves=True)
+                assert_same(as_numpy(actual), host)
+    chex.clear_trace_counter()
+
+
+def test_keys(expected):
+    """A typed key, as jax's own functions take it, may be traced too."""
+    key = jax.random.key(17)
+    actual = jax.jit(lambda position, key: jaxgo.simulate(position, COUNT, key, moves=True))(three_positions(SIZE), key)
+    assert_same(as_numpy(actual), jaxgo.playouts(three_positions(SIZE), COUNT, seed=key, moves=True))
+    assert (np.asarray(actual.moves) != expected.moves).any()
+
+
+def test_vmap(expected):
+    """Over batches of positions, over seeds, and over streams of one position."""
+    position = three_positions(SIZE)
+    stacked = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf[::-1]]), position)
+    seeds = jnp.array([[0, 3], [0, 4]], jnp.uint32)
+    played = jax.jit(jax.vmap(lambda p, s: jaxgo.simulate(p, COUNT, s, moves=True)))(stacked, seeds)
+    for index, (part, seed) in enumerate(((position, 3), (position[::-1], 4))):
+        host = jaxgo.playouts(part, COUNT, seed=seeds[index], moves=True)
+        assert_same(as_numpy(jax.tree.map(lambda leaf: leaf[index], played)), host)
+    streams = jnp.array([[0], [1], [2]], jnp.int32)
+    one = jax.jit(jax.vmap(lambda p, s: jaxgo.simulate(jax.tree.map(lambda x: x[None], p), COUNT, 3, streams=s, moves=True)))
+    assert_same(jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], one(position, streams)), expected_of(position, seed=3))
+
+
+def expected_of(position: jaxgo.Position, seed: int) -> jaxgo.Playouts:
+    """The playouts of an int seed."""
+    return jaxgo.playouts(position, COUNT, seed=seed, moves=True)
+
+
+def test_scan():
+    """A game against itself: at each step every legal move is tried by playouts; nothing leaves the device."""
+
+    def step(position, number):
+        played = jaxgo.simulate(position, 8, 5, first_playout=number * 8)
+        move = jnp.argmax(position.legal(), axis=-1)
+        return position.play(move), (played.margin, played.length)
+
+    final, (margins, lengths) = jax.jit(lambda p: jax.lax.scan(step, p, jnp.arange(4, dtype=jnp.int32)))(three_positions(SIZE))
+    position = three_positions(SIZE)
+    for number in range(4):
+        host = jaxgo.playouts(position, 8, seed=5, first_playout=8 * number)
+        np.testing.assert_array_equal(margins[number], host.margin)
+        np.testing.assert_array_equal(lengths[number], host.length)
+        position = position.play(np.asarray(jnp.argmax(position.legal(), axis=-1)))
+    chex.assert_trees_all_equal(final, position)
+
+
+def test_shard_map(expected):
+    mesh = jax.make_mesh((1,), ("devices",), axis_types=(AxisType.Auto,))
+    spec = PartitionSpec("devices")
+
+    def simulate(position, streams):
+        return jaxgo.simulate(position, COUNT, 3, streams=streams, moves=True)
+
+    sharded = jax.jit(jax.shard_map(simulate, mesh=mesh, in_specs=(spec, spec), out_specs=spec))
+    played = sharded(three_positions(SIZE), jnp.arange(3, dtype=jnp.int32))
+    assert_same(as_numpy(played), expected)
+
+
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        (dict(num_playouts=0), r"num_playouts.*\b0\b"),
+        (dict(num_playouts=2**31), rf"num_playouts.*{2**31}"),
+        (dict(num_playouts=2**30), "batch"),
+        (dict(max_plies=0), r"max_plies.*\b0\b"),
+        (dict(max_plies=76), r"max_plies.*76"),
+        (dict(lanes=0), r"lanes.*\b0\b"),
+        (dict(seed=-1), "seed.*-1"),
+        (dict(seed=1.5), r"seed.*1\.5"),
+    ],
+)
+def test_bad_static_arguments_are_refused(options, match):
+    with pytest.raises((ValueError, TypeError), match=match):
+        jaxgo.simulate(three_positions(SIZE), **(dict(num_playouts=5) | options))
