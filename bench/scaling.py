@@ -96,7 +96,7 @@ def _fewest(size: int, variables: Mapping[str, str | None], plan: Plan, say: Say
 def _point(size: int, count: int, variables: Mapping[str, str | None], plan: Plan, say: Say) -> dict[str, object]:
     """One number of playouts."""
     fixed = dataclasses.replace(plan, count=count)
-    # Compiling takes more memory than playing, keeps much of it, and would hide it. So one process compiles, for the next to load.
+    # Compiling takes more memory than playing and keeps much of it: it would hide the rest. One process compiles, the next loads.
     with Worker(cores=one_core(), environment=variables) as worker:
         run_in_turn([_contender(size, worker)], dataclasses.replace(fixed, runs=1), say)
     with Worker(cores=one_core(), environment=variables) as worker:

@@ -122,9 +122,8 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     words = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
-    return _Job(
-        position, num_playouts, words, first_playout, check_max_plies(max_plies, size), streams, _workers(devices), lanes, progress
-    )
+    max_plies, workers = check_max_plies(max_plies, size), _workers(devices)
+    return _Job(position, num_playouts, words, first_playout, max_plies, streams, workers, lanes, progress)
 
 
 def _workers(devices: Sequence[jax.Device] | None) -> tuple[jax.Device, ...]:
@@ -146,11 +145,12 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
     """The compiled function of a chunk shape on a device; one thread compiles while others wait."""
     g = geometry(size)
     positions, each = shape
+    lanes = min(lanes, max(positions * each // LEAST_PER_LANE, 1))
 
     def play(first_plays, moves, tab, seed, num_positions, num_playouts, first_playout, max_plies):
         return play_all(
-            g, tab, seed, per_position=each, lanes=min(lanes, max(positions * each // LEAST_PER_LANE, 1)), num_positions=num_positions,
-            num_playouts=num_playouts, first_playout=first_playout, max_plies=max_plies, longest=longest,
+            g, tab, seed, per_position=each, lanes=lanes, num_positions=num_positions, num_playouts=num_playouts,
+            first_playout=first_playout, max_plies=max_plies, longest=longest,
             first_plays=first_plays, moves=moves,
         )  # fmt: skip
 

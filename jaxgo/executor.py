@@ -173,7 +173,9 @@ def _results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.A
     return out + (summary.astype(jnp.uint32),)
 
 
-def _change_over(g: Geometry, ready: _Ready, mine: Board, theirs: Board, lanes, item, black, ready_item, slot, slot_item, in_loop=None):
+def _change_over(
+    g: Geometry, ready: _Ready, mine: Board, theirs: Board, lanes, item, black, ready_item, slot, slot_item, in_loop=None
+):
     """The lanes, items, colours and slots after the finished lanes have left their results and started what they had ready.
 
     `mine` and `theirs` are the areas of the mover and the other. With `in_loop`, for boards of too many words for one loop, the
@@ -323,7 +325,7 @@ def _unpack(g: Geometry, rows: jax.Array, events: jax.Array | None, first_plays:
 
 
 def event_points(g: Geometry, events: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """(moves int16, captured bool) of the same shape as `Records.events`: points y * N + x, N * N for a pass, -1 after the end."""
+    """(moves int16, captured bool) of the shape of `Records.events`: points y * N + x, N * N for a pass, -1 after the end."""
     played = events != jnp.int16(NO_EVENT)
     captured = played & ((events & jnp.int16(CAPTURE)) != jnp.int16(0))
     index = (events & jnp.int16(CAPTURE - 1)).astype(jnp.int32)

@@ -113,5 +113,6 @@ def trusted() -> bool:
         got = twice.lower(x, x).compile()(x, x)
     same = all(np.array_equal(np.asarray(a), b) for a, b in zip(got, step(*step(x, x))))
     if not same:
-        warnings.warn("this version of XLA does not keep jaxgo's single-loop form; playouts on the CPU will be slower", stacklevel=2)
+        text = "this version of XLA does not keep jaxgo's single-loop form; playouts on the CPU will be slower"
+        warnings.warn(text, stacklevel=2)
     return same

@@ -24,7 +24,9 @@ NO_KO = -1
 _SYMBOLS = {"X": BLACK, "#": BLACK, "O": WHITE, ".": 0, "+": 0}
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=["black", "white", "to_play", "ko", "passes"], meta_fields=["size"])
+@functools.partial(
+    jax.tree_util.register_dataclass, data_fields=["black", "white", "to_play", "ko", "passes"], meta_fields=["size"]
+)
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Position:
     """A batch of positions on boards of one size. Immutable.
@@ -225,7 +227,8 @@ class Position:
         return "the ko forbids it" if int(self.ko[0]) == point else "it is suicide"
 
     def __repr__(self) -> str:
-        if any(isinstance(x, jax.core.Tracer) or not hasattr(x, "shape") for x in jax.tree.leaves(self)) or self.to_play.ndim != 1:
+        abstract = any(isinstance(x, jax.core.Tracer) or not hasattr(x, "shape") for x in jax.tree.leaves(self))
+        if abstract or self.to_play.ndim != 1:
             return f"Position(size={self.size}, to_play={self.to_play})"
         head = f"Position: {self.batch} of size {self.size}x{self.size}"
         shown = [self[i]._diagram() for i in range(min(self.batch, 3))]

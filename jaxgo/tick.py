@@ -200,7 +200,7 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
 
 
 def bar(g: Geometry, barred: Board, dead: Board, marks: Board, move, found) -> tuple[Board, Board]:
-    """(barred, dead) after a move: a move lifts the bars and sets the ko's, a suicide is barred and may have found dead points."""
+    """(barred, dead) after a move: it lifts the bars and sets the ko's; a suicide is barred and may have found dead points."""
     stone = bb.one_point(g, move)
     moved, suicide = found >= jnp.int32(LEGAL), found == jnp.int32(SUICIDE)
     forget = moved & bb.any_point(bb.both(stone, dead))
