@@ -158,7 +158,8 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
         return as_playouts(g, play(False, kind == "moves", *args), positions)
 
     def sums(win_from, draw_at, *args) -> Sums:
-        records = play(True, False, *args)
+        # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
+        records = lax.optimization_barrier(play(True, False, *args))
         valid = (lax.broadcasted_iota(jnp.int32, shape, 0) < args[2]) & (lax.broadcasted_iota(jnp.int32, shape, 1) < args[3])
         return reduce_records(g, records, areas(g, records.black, records.white), valid, win_from, draw_at)
 

@@ -31,7 +31,7 @@ from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, Lanes, is_over, tick
 
 #: Ticks between two change-overs (a multiple of 4).
 TICKS = 32
-#: Boards of more words play one tick in a kernel, others two.
+#: Boards of more words play a tick in several kernels, others two ticks in one.
 MOST_WORDS_OF_PAIRS = 7
 #: A flush is due when this share of the slots is full.
 FLUSH_AT = 0.75
@@ -127,12 +127,11 @@ def _ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array | None,
         first = tick(g, lanes)
         return tick(g, first), (first.event, first.plies)
 
-    # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
-    # each other's buffers, which saves XLA copying it.
+    # Boards of few words play two ticks in a kernel, which saves passing the state through memory; the kernel of a tick on a large
+    # board is too long for LLVM, and is run in stages. Two kernels a trip write into each other's buffers, which saves XLA copying
+    # the state.
     if g.num_words <= MOST_WORDS_OF_PAIRS:
         step, kernels = functools.partial(in_one_loop, pair), TICKS // 2
-    elif len(jax.tree.leaves(lanes)) <= MAX_ARRAYS:
-        step, kernels = lambda x: (in_one_loop(functools.partial(tick, g), x), None), TICKS
     else:
         step, kernels = lambda x: (tick(g, x, stage=in_one_loop), None), TICKS
 
