@@ -29,7 +29,7 @@ from jaxgo.rules import areas
 from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, default_max_plies, table
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
-CHUNK_PER_LANE = 32
+CHUNK_PER_LANE = 128
 
 #: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
 LEAST_PER_LANE = 4

@@ -76,7 +76,7 @@ class Records(NamedTuple):
     truncated: jax.Array
     """bool: ended by the cap."""
     events: jax.Array | None
-    """int16 [n, max_plies]: bit index of every ply's point (pass 32 W), plus CAPTURE; -1 after the end. None unless `moves`."""
+    """int16 [n, max_plies]: every ply's point y * N + x (pass N * N), plus CAPTURE; -1 after the end. None unless `moves`."""
 
 
 class _Ready(NamedTuple):
@@ -135,19 +135,31 @@ def _ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array | None,
     else:
         step, kernels = lambda x: (tick(g, x, stage=in_one_loop), None), TICKS
 
-    def log(events, event, plies):
+    if events is None:
+        return lax.fori_loop(0, kernels // 2, lambda _, x: step(step(x)[0])[0], lanes), None
+
+    def write(events, event, plies):
         moved = (event != jnp.int32(NO_EVENT)) & (item != jnp.int32(NO_ITEM))
         place = jnp.where(moved, item * jnp.int32(longest) + plies - jnp.int32(1), jnp.int32(events.shape[0]))
-        return events.at[place].set(event.astype(jnp.int16), mode="drop", unique_indices=True)
+        points = _points_of_events(g, event).astype(jnp.int16)
+        return events.at[place].set(points, mode="drop", unique_indices=True)
 
-    def logged(lanes, events):
+    def recorded(lanes, events):
         lanes, between = step(lanes)
-        if events is not None:
-            events = events if between is None else log(events, *between)
-            events = log(events, lanes.event, lanes.plies)
-        return lanes, events
+        events = events if between is None else write(events, *between)
+        return lanes, write(events, lanes.event, lanes.plies)
 
-    return lax.fori_loop(0, kernels // 2, lambda _, x: logged(*logged(*x)), (lanes, events))
+    return lax.fori_loop(0, kernels // 2, lambda _, x: recorded(*recorded(*x)), (lanes, events))
+
+
+def _points_of_events(g: Geometry, event: jax.Array) -> jax.Array:
+    """Events with the point y * N + x, N * N for the pass, in the place of the bit index; int32."""
+    index, captures = event & jnp.int32(CAPTURE - 1), event & jnp.int32(CAPTURE)
+    word, bit = index >> jnp.int32(5), index & jnp.int32(31)
+    slot = sum((bit >= jnp.int32(s * g.stride)).astype(jnp.int32) for s in range(1, g.num_slots)) if g.num_slots > 1 else 0
+    # Row y lies in word y % W at slot y // W; point y * N + x there at bit slot * (N + 1) + x.
+    point = word * jnp.int32(g.size) + bit + slot * jnp.int32(g.num_words * g.size - g.stride)
+    return jnp.where(word == jnp.int32(g.num_words), jnp.int32(g.num_points), point) + captures
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
@@ -321,13 +333,3 @@ def _unpack(g: Geometry, rows: jax.Array, events: jax.Array | None, first_plays:
     length = (summary >> jnp.int32(MARGIN_BITS)) & jnp.int32((1 << LENGTH_BITS) - 1)
     truncated = (summary >> jnp.int32(MARGIN_BITS + LENGTH_BITS)) != jnp.int32(0)
     return Records(*boards, margin=margin, length=length, truncated=truncated, events=events)
-
-
-def event_points(g: Geometry, events: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """(moves int16, captured bool) of the shape of `Records.events`: points y * N + x, N * N for a pass, -1 after the end."""
-    played = events != jnp.int16(NO_EVENT)
-    captured = played & ((events & jnp.int16(CAPTURE)) != jnp.int16(0))
-    index = (events & jnp.int16(CAPTURE - 1)).astype(jnp.int32)
-    point_of_index = jnp.asarray(g.point_of_index)
-    points = jnp.where(played, point_of_index[jnp.where(played, index, jnp.int32(0))], jnp.int16(-1))
-    return points, captured

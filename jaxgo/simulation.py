@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgo import checks, draws
-from jaxgo.executor import Records, Table, event_points, play_all
+from jaxgo.executor import Records, Table, play_all
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.position import BLACK, Position, ko_index, own_and_opp, stones_array
+from jaxgo.tick import CAPTURE
 
 #: Playouts that run at a time on one core: what fits its cache, measured.
-_LANES_BY_WORDS = {1: 4096, 2: 4096, 3: 2048, 4: 1024, 5: 1024, 7: 512}
-_LANES_OF_LARGE_BOARDS = 256
+_LANES_BY_WORDS = {1: 1024, 2: 1024, 3: 512, 4: 512, 5: 512, 7: 256}
+_LANES_OF_LARGE_BOARDS = 128
 
 
 def default_lanes(size: int) -> int:
@@ -29,7 +30,7 @@ def default_max_plies(size: int) -> int:
 
 @functools.partial(
     jax.tree_util.register_dataclass,
-    data_fields=["margin", "length", "truncated", "black", "white", "moves", "captured"],
+    data_fields=["margin", "length", "truncated", "black", "white", "events"],
     meta_fields=["size"],
 )
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,12 +47,23 @@ class Playouts:
     """W words of uint32 [B, n]: Black's stones at the end (see `jaxgo.geometry`)."""
     white: tuple[jax.Array, ...]
     """W words of uint32 [B, n]: White's stones at the end."""
-    moves: jax.Array | None
-    """int16 [B, n, max_plies]: the points played, N * N for a pass, -1 after the end. None unless asked for."""
-    captured: jax.Array | None
-    """bool [B, n, max_plies]: whether the ply captured something. None unless asked for."""
+    events: jax.Array | None
+    """int16 [B, n, max_plies]: `moves`, with 2**14 added where the ply captured. None unless the moves were asked for."""
     size: int
     """N."""
+
+    @property
+    def moves(self) -> jax.Array | None:
+        """int16 [B, n, max_plies]: the points played, N * N for a pass, -1 after the end. None unless asked for."""
+        if self.events is None:
+            return None
+        where = np.where if isinstance(self.events, np.ndarray) else jnp.where
+        return where(self.events < 0, self.events, self.events & np.int16(CAPTURE - 1))
+
+    @property
+    def captured(self) -> jax.Array | None:
+        """bool [B, n, max_plies]: whether the ply captured something. None unless the moves were asked for."""
+        return None if self.events is None else self.events >= CAPTURE
 
     @property
     def board(self) -> jax.Array:
@@ -77,8 +89,6 @@ def table(position: Position, streams: jax.Array) -> Table:
 
 def as_playouts(g: Geometry, records: Records, batch: int) -> Playouts:
     """The records of [B * n] playouts as `Playouts`."""
-    moves, captured = (None, None) if records.events is None else event_points(g, records.events)
-
     def rows(x):
         return x.reshape(batch, -1, *x.shape[1:])
 
@@ -86,7 +96,7 @@ def as_playouts(g: Geometry, records: Records, batch: int) -> Playouts:
         rows,
         Playouts(
             records.margin.astype(jnp.int16), records.length.astype(jnp.int16), records.truncated,
-            records.black, records.white, moves, captured, size=g.size,
+            records.black, records.white, records.events, size=g.size,
         ),
     )  # fmt: skip
 

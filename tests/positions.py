@@ -10,6 +10,10 @@ from tests.referee import Game
 
 SIZES = {5: 600, 9: 200, 13: 60, 19: 20}
 """Board sizes of the tests of exactness, and how many playouts per position they play: the larger, the slower to check."""
+OTHER_SIZES = (2, 3, 4, 6, 7, 8, 10, 15, 16, 25)
+"""More sizes, at which rows lie differently in the words of a bitboard."""
+FEW = 20
+"""How many playouts per position those get."""
 
 
 def from_games(*games: Game) -> jaxgo.Position:
@@ -73,4 +77,4 @@ def assert_same(actual: jaxgo.Playouts, expected: jaxgo.Playouts, select=lambda 
 
 def without_moves(played: jaxgo.Playouts) -> jaxgo.Playouts:
     """The result as it would be had the moves not been asked for."""
-    return dataclasses.replace(played, moves=None, captured=None)
+    return dataclasses.replace(played, events=None)
