@@ -32,6 +32,8 @@ def size(value) -> int:
 def komi(value) -> float:
     """A finite komi."""
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"komi must be a number, not {value!r}") from None

@@ -286,7 +286,7 @@ def play_all(
     def flush_is_due(f: _Flight) -> jax.Array:
         full = f.slot_item != jnp.int32(NO_ITEM)
         stuck = (f.item == jnp.int32(NO_ITEM)) | (is_over(f.lanes.passes, f.lanes.plies_left) & full)
-        return (jnp.sum(full, dtype=jnp.int32) >= jnp.int32(int(lanes * FLUSH_AT))) | jnp.all(stuck)
+        return (jnp.sum(full, dtype=jnp.int32) >= jnp.int32(max(1, int(lanes * FLUSH_AT)))) | jnp.all(stuck)
 
     def fly(f: _Flight) -> _Flight:
         new_lanes, events = _ticks(g, f.lanes, f.item, f.events, longest)

@@ -8,7 +8,6 @@ from tests import referee
 from tests.positions import FEW, OTHER_SIZES, SIZES, assert_same, fields, from_games, middle_game, validate, without_moves
 from tests.referee import Game
 
-
 # What comes back.
 
 
