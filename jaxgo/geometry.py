@@ -69,13 +69,6 @@ class Geometry:
         """int32 [P + 1]: the bit index, 32 * word + bit, of point p; of the pass, 32 W."""
         return np.append(self.word_of_point * WORD_BITS + self.bit_of_point, self.num_words * WORD_BITS).astype(np.int32)
 
-    @property
-    def point_of_index(self) -> np.ndarray:
-        """int16 [32 W + 1]: the point of a bit index, N * N (the pass) for indices that are no point."""
-        points = np.full(self.num_words * WORD_BITS + 1, self.num_points, np.int16)
-        points[self.index_of_point] = np.arange(self.num_points + 1)
-        return points
-
 
 @functools.cache
 def geometry(size: int) -> Geometry:
