@@ -46,6 +46,38 @@ def test_recorded_playouts_keep_the_rules(size):
         validate(start, played, index, count)
 
 
+def test_the_last_eye_can_be_taken_after_the_other_was_filled():
+    """Black lives by the points a and b, so both are suicide for White; but a is no eye by the playouts' rule.
+
+    Once Black has filled it, White takes everything with b. An engine that remembers what was suicide has to forget it then.
+    White owns the rest of a large board, where the engine looks further at once. The board is turned around, too.
+    """
+    corner, named = referee.parse(
+        """
+        a X X X X b X
+        X O O O X X X
+        X O . O X O O
+        X O O O X O O
+        X X X X X O O
+        O O O O O O O
+        . O O O O O .
+        """
+    )
+    stones = np.full((16, 16), -1, dtype=np.int8)
+    stones[:7, :7] = np.reshape(corner.stones, (7, 7))
+    a, b = (np.zeros((16, 16), bool) for _ in "ab")
+    a[divmod(named["a"], 7)] = b[divmod(named["b"], 7)] = True
+    turns = (lambda board: board, np.transpose, lambda board: board[::-1, ::-1])
+    starts = [Game(16, turn(stones).reshape(-1), to_play=-1) for turn in turns]
+    assert not any(start.candidates() for start in starts)
+    played = jaxgo.playouts(from_games(*starts), FEW, seed=1, moves=True)
+    for index, (start, turn) in enumerate(zip(starts, turns)):
+        validate(start, played, index, FEW)
+        filled = played.moves[index, :, 1] == turn(a).argmax()
+        assert 2 < filled.sum() < FEW - 2, "Black's other move takes the White stones inside; standard error 2.2"
+        assert (played.moves[index, filled, 2] == turn(b).argmax()).all()
+
+
 # Occupied, capped and ended positions.
 
 
