@@ -151,7 +151,3 @@ def _top_parser(entries: dict[str, importlib.metadata.EntryPoint]) -> argparse.A
 def version() -> str:
     """The installed version of jaxgo."""
     return importlib.metadata.version("jaxgo")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -27,9 +27,9 @@ from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry
 from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.rules import areas
-from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, Lanes, is_over, tick
+from jaxgo.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, Lanes, is_over, tick
 
-#: Ticks between two change-overs (a multiple of 4).
+#: Ticks between two change-overs (a multiple of LOGGED).
 TICKS = 32
 #: Boards of more words play a tick in several kernels, others two ticks in one.
 MOST_WORDS_OF_PAIRS = 7
@@ -120,46 +120,48 @@ def _select(condition: jax.Array, new, old):
     return jax.tree.unflatten(structure, out)
 
 
-def _ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array | None, longest: int) -> tuple[Lanes, jax.Array | None]:
-    """(lanes, events) TICKS ticks later; the moves are written to events, if there are any."""
-
-    def pair(lanes: Lanes) -> tuple[Lanes, tuple[jax.Array, jax.Array]]:
-        first = tick(g, lanes)
-        return tick(g, first), (first.event, first.plies)
-
+def _ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
+    """The lanes `count` ticks later, a multiple of 4."""
     # Boards of few words play two ticks in a kernel, which saves passing the state through memory; the kernel of a tick on a large
     # board is too long for LLVM, and is run in stages. Two kernels a trip write into each other's buffers, which saves XLA copying
     # the state.
     if g.num_words <= MOST_WORDS_OF_PAIRS:
-        step, kernels = functools.partial(in_one_loop, pair), TICKS // 2
+        step, ticks = functools.partial(in_one_loop, lambda x: tick(g, tick(g, x))), 2
     else:
-        step, kernels = lambda x: (tick(g, x, stage=in_one_loop), None), TICKS
+        step, ticks = functools.partial(tick, g, stage=in_one_loop), 1
+    return lax.fori_loop(0, count // (2 * ticks), lambda _, x: step(step(x)), lanes)
 
-    if events is None:
-        return lax.fori_loop(0, kernels // 2, lambda _, x: step(step(x)[0])[0], lanes), None
 
-    def write(events, event, plies):
-        moved = (event != jnp.int32(NO_EVENT)) & (item != jnp.int32(NO_ITEM))
-        place = jnp.where(moved, item * jnp.int32(longest) + plies - jnp.int32(1), jnp.int32(events.shape[0]))
-        points = _points_of_events(g, event).astype(jnp.int16)
-        return events.at[place].set(points, mode="drop", unique_indices=True)
+def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array) -> tuple[Lanes, jax.Array]:
+    """(lanes, events) TICKS ticks later, with the moves written to events."""
+    # Each lane's last LOGGED moves are written at once; a few of them for a second time.
+    window = lax.ScatterDimensionNumbers(
+        update_window_dims=(1,), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0, 1)
+    )
 
-    def recorded(lanes, events):
-        lanes, between = step(lanes)
-        events = events if between is None else write(events, *between)
-        return lanes, write(events, lanes.event, lanes.plies)
+    def step(_, state):
+        lanes, events = state
+        lanes = _ticks(g, lanes, LOGGED)
+        halves = [half for word in lanes.log for half in (word & jnp.uint32(0xFFFF), word >> jnp.uint32(16))]
+        moves = jnp.stack([_points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
+        row = jnp.where(item == jnp.int32(NO_ITEM), jnp.int32(events.shape[0]), item)
+        place = jnp.stack([row, lanes.plies], axis=1)
+        drop = lax.GatherScatterMode.FILL_OR_DROP
+        events = lax.scatter(events, place, moves.astype(jnp.int16), window, unique_indices=True, mode=drop)
+        return lanes, events
 
-    return lax.fori_loop(0, kernels // 2, lambda _, x: recorded(*recorded(*x)), (lanes, events))
+    return lax.fori_loop(0, TICKS // LOGGED, step, (lanes, events))
 
 
 def _points_of_events(g: Geometry, event: jax.Array) -> jax.Array:
-    """Events with the point y * N + x, N * N for the pass, in the place of the bit index; int32."""
+    """Events with the point y * N + x, N * N for the pass, in the place of the bit index; NO_EVENT stays. int32."""
     index, captures = event & jnp.int32(CAPTURE - 1), event & jnp.int32(CAPTURE)
     word, bit = index >> jnp.int32(5), index & jnp.int32(31)
     slot = sum((bit >= jnp.int32(s * g.stride)).astype(jnp.int32) for s in range(1, g.num_slots)) if g.num_slots > 1 else 0
     # Row y lies in word y % W at slot y // W; point y * N + x there at bit slot * (N + 1) + x.
     point = word * jnp.int32(g.size) + bit + slot * jnp.int32(g.num_words * g.size - g.stride)
-    return jnp.where(word == jnp.int32(g.num_words), jnp.int32(g.num_points), point) + captures
+    point = jnp.where(word == jnp.int32(g.num_words), jnp.int32(g.num_points), point) + captures
+    return jnp.where(event == jnp.int32(NO_EVENT), event, point)
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
@@ -195,7 +197,7 @@ def _change_over(
     leave = _leaves(lanes, item, slot_item)
     parts = (functools.partial(_results, g), mine, theirs, lanes, black)
     result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
-    fresh = _fresh_lanes(g, ready, lanes.plies + lanes.plies_left, bool(lanes.played))
+    fresh = _fresh_lanes(g, ready, lanes.plies + lanes.plies_left, bool(lanes.played), bool(lanes.log))
     none = jnp.full_like(item, NO_ITEM)
     new = (fresh, ready_item, ready.black, none, result, item)
     old = (lanes, item, black, ready_item, slot, slot_item)
@@ -204,17 +206,18 @@ def _change_over(
     return jax.tree.map(lambda n, o: jnp.where(leave != jnp.int32(0), n, o), new, old)
 
 
-def _fresh_lanes(g: Geometry, ready: _Ready, max_plies: jax.Array, first_plays: bool) -> Lanes:
+def _fresh_lanes(g: Geometry, ready: _Ready, max_plies: jax.Array, first_plays: bool, moves: bool) -> Lanes:
     """Lanes at the start of the playouts that are ready."""
     none = tuple(jnp.zeros_like(x) for x in ready.own)
     zero = jnp.zeros_like(ready.item)
+    no_moves = jnp.full_like(ready.counter, NO_EVENT << 16 | NO_EVENT)
     ko = jnp.where(ready.ko == jnp.int32(NO_MOVE), jnp.int32(32 * g.num_words), ready.ko)
     return Lanes(
         own=ready.own, opp=ready.opp, barred=bb.one_point(g, ko), dead=none, reach=none,
         played=none if first_plays else (), starter=none if first_plays else (),
         move=zero + jnp.int32(NO_MOVE), counter=ready.counter, key=ready.key,
         passes=jnp.where(ready.item == jnp.int32(NO_ITEM), jnp.int32(2), ready.passes),
-        plies=zero, plies_left=zero + max_plies, event=zero + jnp.int32(NO_EVENT),
+        plies=zero, plies_left=zero + max_plies, log=(no_moves,) * (LOGGED // 2) if moves else (),
     )  # fmt: skip
 
 
@@ -289,7 +292,9 @@ def play_all(
         return (jnp.sum(full, dtype=jnp.int32) >= jnp.int32(max(1, int(lanes * FLUSH_AT)))) | jnp.all(stuck)
 
     def fly(f: _Flight) -> _Flight:
-        new_lanes, events = _ticks(g, f.lanes, f.item, f.events, longest)
+        if f.events is None:
+            return change_over(f._replace(lanes=_ticks(g, f.lanes, TICKS)))
+        new_lanes, events = _logged_ticks(g, f.lanes, f.item, f.events)
         return change_over(f._replace(lanes=new_lanes, events=events))
 
     def flush(f: _Flight) -> _Flight:
@@ -310,17 +315,17 @@ def play_all(
     number = jnp.arange(lanes, dtype=jnp.int32)
     first, second = make_ready(number), make_ready(number + jnp.int32(lanes))
     flight = _Flight(
-        lanes=_fresh_lanes(g, first, max_plies, first_plays), item=first.item, black=first.black, ready=second,
+        lanes=_fresh_lanes(g, first, max_plies, first_plays, moves), item=first.item, black=first.black, ready=second,
         slot=tuple(jnp.zeros(lanes, jnp.uint32) for _ in range(columns)), slot_item=jnp.full(lanes, NO_ITEM, jnp.int32),
         taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, columns), jnp.uint32),
-        events=jnp.full(room * longest, NO_EVENT, jnp.int16) if moves else None,
+        events=jnp.full((room, LOGGED + longest), -1, jnp.int16) if moves else None,
     )  # fmt: skip
     # In a `shard_map`, what a loop starts from must vary over the mesh as what comes out of it does: add a zero that does.
     inputs = (*seed, first_playout, total, max_plies, rows_of_table[0, 0])
     varying = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs))
     flight = jax.tree.map(lambda x: x + (varying & jnp.uint32(0)).astype(x.dtype), flight)
     flight = lax.while_loop(lambda f: f.written < total, until_done, flight)
-    events = None if flight.events is None else flight.events.reshape(room, longest)
+    events = None if flight.events is None else flight.events[:, LOGGED:]
     return _unpack(g, flight.rows, events, first_plays)
 
 

@@ -33,13 +33,16 @@ from jaxgo import draws
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry
 
-#: Down-and-up sweeps of the flood in a tick: more decide more moves at once but cost every lane.
-SWEEPS = 2
+#: Down-and-up sweeps of the flood in a tick: more decide more moves at once but cost every lane. Two on boards of more words make
+#: `play` so long that LLVM no longer keeps it in vectors (ten times slower on 24x24).
+SWEEPS, MOST_WORDS_OF_SWEEPS = 2, 21
 #: `Lanes.move` of a lane without an undecided move.
 NO_MOVE = -1
-#: `Lanes.event` of a tick in which the lane did not move.
-NO_EVENT = -1
-#: Added to the event of a move that captures.
+#: Moves that `Lanes.log` holds.
+LOGGED = 8
+#: What stands in a log before the playout's first move (as int16, -1).
+NO_EVENT = 0xFFFF
+#: Added to the logged bit index of a move that captures.
 CAPTURE = 1 << 14
 
 #: What `play` finds out about a move.
@@ -75,8 +78,9 @@ class Lanes(NamedTuple):
     """int32: plies played in this playout."""
     plies_left: jax.Array
     """int32: plies until the cap."""
-    event: jax.Array
-    """int32: bit index of the point moved to in the last tick (the pass is 32 W; plus CAPTURE), or NO_EVENT."""
+    log: tuple[jax.Array, ...]
+    """LOGGED / 2 uint32: bit indices of the last moves (the pass is 32 W; plus CAPTURE), 16 bits each, the last move in the low
+    half of the first word; NO_EVENT where there was none yet. Empty tuple where moves are not wanted."""
 
 
 def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
@@ -84,21 +88,28 @@ def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
     return (passes >= jnp.int32(2)) | (plies_left <= jnp.int32(0))
 
 
-def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) -> Board:
-    """The points that the mover may draw: empty, no own eye, not barred, and not dead to him.
+def useful(g: Geometry, own: Board, opp: Board, barred: Board) -> Board:
+    """The empty points that are no eye of the mover and not barred.
 
     An eye's orthogonal neighbours are all the mover's; at most one of its diagonal neighbours is an enemy, none at the edge.
-    A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
     """
     beside_others = bb.neighbours(g, bb.complement(g, own))
     east, west = tuple(x << bb.word(1) for x in opp), tuple(x >> bb.word(1) for x in opp)
     diagonal = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
-    rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, diagonal, g.edge)
+    rows = zip(bb.complement(g, bb.either(own, opp)), barred, beside_others, diagonal, g.edge)
     out = []
-    for empty, bar, no_use, others, (a, b, c, d), edge in rows:
+    for empty, bar, others, (a, b, c, d), edge in rows:
         broken = (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & bb.word(edge))
-        out.append(empty & ~bar & ((others & ~no_use) | (~others & broken)))
+        out.append(empty & ~bar & (others | broken))
     return tuple(out)
+
+
+def not_dead(g: Geometry, points: Board, own: Board, dead: Board) -> Board:
+    """Those of the points that are not dead to the mover.
+
+    A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
+    """
+    return bb.without(points, bb.both(dead, bb.neighbours(g, bb.complement(g, own))))
 
 
 def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
@@ -122,9 +133,8 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
     return index.astype(jnp.int32)
 
 
-def draw(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
+def draw(g: Geometry, points: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
     """Step 1: (move, counter) after each lane without an undecided move has drawn one; the pass (32 W) if it has no candidate."""
-    points = candidates(g, own, opp, barred, dead)
     num = bb.count(points).astype(jnp.uint32)
     drawn = pick(g, points, draws.below(draws.bits(counter, key), num))
     drawn = jnp.where(num == jnp.uint32(0), jnp.int32(32 * g.num_words), drawn)
@@ -139,10 +149,9 @@ class Played(NamedTuple):
     """Stones of the player to move next."""
     opp: Board
     """Stones of the other player."""
-    reach: Board
-    """How far the flood has got, for the next tick of an undecided move."""
     marks: Board
-    """After CAPTURES the ko point, if there is one; after SUICIDE the points found to be dead to the mover, if any."""
+    """While UNDECIDED how far the flood has got, for the next tick; after CAPTURES the ko point, if there is one; after SUICIDE
+    the points found to be dead to the mover, if any."""
     found: jax.Array
     """int32: UNDECIDED, SUICIDE, LEGAL (a pass too) or CAPTURES. Lanes that are over stay UNDECIDED."""
 
@@ -173,7 +182,7 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
     target = bb.choose(enclosed, opp, with_stone)
     theirs = bb.both(source, opp)
     second = bb.both(bb.choose(enclosed, bb.one_neighbour(g, stone), source), target)
-    for _ in range(SWEEPS):
+    for _ in range(SWEEPS if g.num_words <= MOST_WORDS_OF_SWEEPS else 1):
         theirs, second = bb.spread(g, theirs, opp), bb.spread(g, second, target)
 
     # Enemy neighbours that the flood has not reached are captured, once the flood is complete.
@@ -190,11 +199,12 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
     ko = captures & enclosed & (bb.count(captured) == jnp.int32(1))
     inside = bb.without(bb.complement(g, bb.either(own, opp)), border)
     dead = suicide & buried & (bb.count(inside) >= jnp.int32(2))
+    decided = tuple(jnp.where(ko, c, jnp.where(dead, i, bb.word(0))) for c, i in zip(captured, inside))
+    reached = bb.choose(enclosed, theirs, bb.either(theirs, second))
     return Played(
         own=bb.choose(legal, bb.without(opp, captured), own),
         opp=bb.choose(legal, with_stone, opp),
-        reach=bb.choose(enclosed, theirs, bb.either(theirs, second)),
-        marks=tuple(jnp.where(ko, c, jnp.where(dead, i, bb.word(0))) for c, i in zip(captured, inside)),
+        marks=bb.choose(legal | suicide, decided, reached),
         found=jnp.where(legal, jnp.int32(LEGAL), jnp.int32(UNDECIDED)) + captures.astype(jnp.int32) + suicide.astype(jnp.int32),
     )
 
@@ -218,6 +228,14 @@ def record(g: Geometry, played: Board, starter: Board, move, found, plies) -> tu
     return bb.either(played, fresh), tuple(jnp.where(by_starter, s | f, s) for s, f in zip(starter, fresh))
 
 
+def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
+    """The log after a move."""
+    moved = found >= jnp.int32(LEGAL)
+    event = jnp.where(found == jnp.int32(CAPTURES), move + jnp.int32(CAPTURE), move).astype(jnp.uint32)
+    carried = (event, *(x >> jnp.uint32(16) for x in log))
+    return tuple(jnp.where(moved, (x << jnp.uint32(16)) | c, x) for x, c in zip(log, carried))
+
+
 def tick(g: Geometry, lanes: Lanes, stage: Callable = lambda step, *arrays: step(*arrays)) -> Lanes:
     """The lanes one tick later; see the module's text.
 
@@ -227,9 +245,12 @@ def tick(g: Geometry, lanes: Lanes, stage: Callable = lambda step, *arrays: step
       stage: how each step is run, given the step and its arrays.
     """
     undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
-    move, counter = stage(
-        functools.partial(draw, g), lanes.own, lanes.opp, lanes.barred, lanes.dead, lanes.move, lanes.counter, lanes.key
-    )
+    points = stage(functools.partial(useful, g), lanes.own, lanes.opp, lanes.barred)
+
+    def draw_alive(points, own, dead, move, counter, key):
+        return draw(g, not_dead(g, points, own, dead), move, counter, key)
+
+    move, counter = stage(draw_alive, points, lanes.own, lanes.dead, lanes.move, lanes.counter, lanes.key)
     done = stage(
         functools.partial(play, g), lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left
     )
@@ -238,13 +259,12 @@ def tick(g: Geometry, lanes: Lanes, stage: Callable = lambda step, *arrays: step
     moved = done.found >= jnp.int32(LEGAL)
     is_pass = move == jnp.int32(32 * g.num_words)
     one = moved.astype(jnp.int32)
-    captures = jnp.where(done.found == jnp.int32(CAPTURES), jnp.int32(CAPTURE), jnp.int32(0))
     return Lanes(
         own=done.own,
         opp=done.opp,
         barred=barred,
         dead=dead,
-        reach=done.reach,
+        reach=done.marks,
         played=played,
         starter=starter,
         move=jnp.where(done.found == jnp.int32(UNDECIDED), move, jnp.int32(NO_MOVE)),
@@ -253,5 +273,5 @@ def tick(g: Geometry, lanes: Lanes, stage: Callable = lambda step, *arrays: step
         passes=jnp.where(moved, jnp.where(is_pass, lanes.passes + jnp.int32(1), jnp.int32(0)), lanes.passes),
         plies=lanes.plies + one,
         plies_left=lanes.plies_left - one,
-        event=jnp.where(moved, move + captures, jnp.int32(NO_EVENT)),
+        log=append(lanes.log, move, done.found),
     )

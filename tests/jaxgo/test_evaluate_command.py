@@ -134,7 +134,7 @@ def test_empty_board(capsys: pytest.CaptureFixture) -> None:
 
 def test_record_from_stdin() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "jaxgo.cli", "evaluate", "-", "--playouts", "50", "--json"],
+        [sys.executable, "-m", "jaxgo", "evaluate", "-", "--playouts", "50", "--json"],
         input=b"(;SZ[5];B[cc])", capture_output=True, timeout=120, check=True,
     )
     document = json.loads(done.stdout)
@@ -178,7 +178,7 @@ def test_coloured_board(capsys: pytest.CaptureFixture, monkeypatch: pytest.Monke
 
 def test_output_in_ascii_only() -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "jaxgo.cli", "evaluate", "--size", "5", "--playouts", "50"]
+    command = [sys.executable, "-m", "jaxgo", "evaluate", "--size", "5", "--playouts", "50"]
     done = subprocess.run(command, capture_output=True, timeout=120, env=environment, check=True)
     assert b"+- one standard error" in done.stdout
 
@@ -320,7 +320,7 @@ def test_interrupted_before_anything_is_finished(capsys, monkeypatch: pytest.Mon
 def test_compiled_programs_are_kept(tmp_path: pathlib.Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_COMPILATION_CACHE")}
     environment |= {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "jaxgo.cli", "evaluate", "--size", "5", "--playouts", "50", "--json"]
+    command = [sys.executable, "-m", "jaxgo", "evaluate", "--size", "5", "--playouts", "50", "--json"]
     runs = [subprocess.run(command, capture_output=True, env=environment, timeout=120, check=True) for _ in range(2)]
     assert any((tmp_path / "jaxgo" / "xla").iterdir())
     first, second = (json.loads(run.stdout)["positions"] for run in runs)

@@ -10,8 +10,8 @@ import pytest
 from jaxgo import bitboard as bb
 from jaxgo import draws, rules
 from jaxgo.geometry import geometry
-from jaxgo.one_loop import in_one_loop
-from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
+from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
+from jaxgo.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, is_over, not_dead, tick, useful
 
 LANES = 256
 
@@ -23,7 +23,7 @@ def empty_lanes(size: int, count: int = LANES) -> Lanes:
     counter, key = draws.stream_key((jnp.uint32(5), jnp.uint32(size)), zero, jnp.arange(count, dtype=jnp.int32))
     return Lanes(
         own=none, opp=none, barred=none, dead=none, reach=none, played=none, starter=none, move=zero + NO_MOVE,
-        counter=counter, key=key, passes=zero, plies=zero, plies_left=zero + 3 * size * size, event=zero + NO_EVENT,
+        counter=counter, key=key, passes=zero, plies=zero, plies_left=zero + 3 * size * size, log=(jnp.full(count, 2**32 - 1, jnp.uint32),) * (LOGGED // 2),
     )  # fmt: skip
 
 
@@ -32,10 +32,10 @@ def forgone(size: int, lanes: Lanes) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(running, number of legal points that are no own eye and no candidate, number of dead points) of each lane."""
     g = geometry(size)
     none = tuple(jnp.zeros_like(x) for x in lanes.own)
-    useful = candidates(g, lanes.own, lanes.opp, none, none)
+    no_eye = useful(g, lanes.own, lanes.opp, none)
     legal = rules.legal_points(g, lanes.own, lanes.opp, none)
-    drawn = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
-    missing = bb.without(bb.both(useful, legal), drawn)
+    drawn = not_dead(g, useful(g, lanes.own, lanes.opp, lanes.barred), lanes.own, lanes.dead)
+    missing = bb.without(bb.both(no_eye, legal), drawn)
     running = ~is_over(lanes.passes, lanes.plies_left) & (lanes.move == jnp.int32(NO_MOVE))
     return running, bb.count(missing), bb.count(lanes.dead)
 
@@ -46,11 +46,10 @@ def test_only_the_ko_is_forgone(size):
     g = geometry(size)
     step = jax.jit(lambda lanes: in_one_loop(functools.partial(tick, g), lanes))
     lanes, checked, dead_points, kos = empty_lanes(size), 0, 0, 0
-    captured = np.zeros(LANES, bool)
     for _ in range(3 * size * size):
         lanes = step(lanes)
-        event = np.asarray(lanes.event)
-        captured = np.where(event == NO_EVENT, captured, (event & CAPTURE) != 0)
+        last = np.asarray(lanes.log[0]) & 0xFFFF
+        captured = (last != NO_EVENT) & ((last & CAPTURE) != 0)
         running, missing, dead = (np.asarray(x) for x in forgone(size, lanes))
         assert (missing[running & ~captured] == 0).all()
         assert (missing[running & captured] <= 1).all()
@@ -79,13 +78,26 @@ def test_lanes_are_the_same_however_a_tick_is_run(size):
         jax.tree.map(np.testing.assert_array_equal, results[0], other)
 
 
+def test_every_stage_is_short_enough_for_one_vector_loop():
+    """Above MAX_ARRAYS arrays LLVM does not vectorise a loop: playouts on the largest board would be 100 times slower."""
+    counts = []
+
+    def stage(step, *arrays):
+        out = step(*arrays)
+        counts.append(max(len(jax.tree.leaves(arrays)), len(jax.tree.leaves(out))))
+        return out
+
+    tick(geometry(25), empty_lanes(25, 1), stage)
+    assert len(counts) == 5
+    assert max(counts) <= MAX_ARRAYS
+
+
 def test_a_lane_that_is_over_stays_as_it_is():
     g = geometry(5)
     lanes = empty_lanes(5)._replace(plies_left=jnp.zeros(LANES, jnp.int32))
     after = tick(g, lanes)
-    for name in ("own", "opp", "played", "starter", "passes", "plies", "plies_left"):
+    for name in ("own", "opp", "played", "starter", "passes", "plies", "plies_left", "log"):
         jax.tree.map(np.testing.assert_array_equal, getattr(after, name), getattr(lanes, name))
-    assert (np.asarray(after.event) == NO_EVENT).all()
 
 
 def test_a_draw_in_a_living_groups_eye_marks_its_eyes_dead():
