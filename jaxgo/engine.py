@@ -122,17 +122,16 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     words = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
-    max_plies, workers = check_max_plies(max_plies, size), _workers(devices)
+    max_plies, workers = check_max_plies(max_plies, size), workers_of(devices)
     return _Job(position, num_playouts, words, first_playout, max_plies, streams, workers, lanes, progress)
 
 
-def _workers(devices: Sequence[jax.Device] | None) -> tuple[jax.Device, ...]:
+def workers_of(devices: Sequence[jax.Device] | None) -> tuple[jax.Device, ...]:
     """One entry for each worker: the devices, a CPU as often as it has cores for this process."""
     if devices is None:
         devices = jax.local_devices()
         if devices[0].platform == "cpu" and len(devices) == 1:
-            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            return tuple(devices) * cores
+            return tuple(devices) * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
         return tuple(devices)
     devices = [devices] if isinstance(devices, jax.Device) else list(devices)
     if not devices or not all(isinstance(d, jax.Device) for d in devices):

@@ -195,7 +195,7 @@ class Position:
         if not any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((self, points))):
             self._check_moves(points)
         points = jnp.broadcast_to(jnp.asarray(points).astype(jnp.int32), self.to_play.shape)
-        return _play(self, points)
+        return play_moves(self, points)
 
     def is_over(self) -> jax.Array:
         """bool [B]: two passes in a row have ended the game."""
@@ -207,7 +207,7 @@ class Position:
 
     def hash(self) -> jax.Array:
         """uint32 [B, 2]: a Zobrist hash of the stones alone, the same in every process, for positional superko."""
-        return _hash(self)
+        return position_hash(self)
 
     def _check_moves(self, points) -> None:
         size, batch = self.size, self.to_play.shape
@@ -291,7 +291,8 @@ def ko_index(position: Position) -> jax.Array:
     return jnp.where(position.ko < jnp.int16(0), jnp.int32(NO_MOVE), index)
 
 
-def _point_or_none(g: Geometry, index: jax.Array) -> Board:
+def point_or_none(g: Geometry, index: jax.Array) -> Board:
+    """The set of the point with a bit index (int32), empty for NO_MOVE."""
     return bb.one_point(g, jnp.where(index < jnp.int32(0), jnp.int32(32 * g.num_words), index))
 
 
@@ -304,13 +305,14 @@ def _to_array(position: Position) -> jax.Array:
 def _legal(position: Position) -> jax.Array:
     g = position.geometry
     own, opp = own_and_opp(position)
-    points = points_of(g, rules.legal_points(g, own, opp, _point_or_none(g, ko_index(position))))
+    points = points_of(g, rules.legal_points(g, own, opp, point_or_none(g, ko_index(position))))
     with_pass = jnp.concatenate([points, jnp.ones_like(points[..., :1])], axis=-1)
     return with_pass & ~position.is_over()[..., None]
 
 
 @jax.jit
-def _play(position: Position, points: jax.Array) -> Position:
+def play_moves(position: Position, points: jax.Array) -> Position:
+    """`Position.play` of legal moves, int32 [B], unchecked."""
     g = position.geometry
     own, opp = own_and_opp(position)
     index = jnp.asarray(g.index_of_point)[points]
@@ -334,7 +336,8 @@ def _score(position: Position) -> jax.Array:
 
 
 @jax.jit
-def _hash(position: Position) -> jax.Array:
+def position_hash(position: Position) -> jax.Array:
+    """`Position.hash`."""
     g, keys = position.geometry, rules.zobrist_keys(position.size)
 
     def numbers(stones: Board, key: np.ndarray) -> jax.Array:

@@ -1,0 +1,234 @@
+"""What a tree search asks of the device: play a move in each of many positions, then playouts from what results.
+
+`Leaves` is the backend of jaxgo's own tree search, and of any other program that keeps its tree on the host: the host holds
+positions as the device returned them, and never needs rules of its own.
+"""
+
+import concurrent.futures
+import dataclasses
+import functools
+import threading
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxgo import bitboard as bb
+from jaxgo import checks, draws, rules
+from jaxgo.engine import workers_of
+from jaxgo.executor import play_all
+from jaxgo.geometry import geometry
+from jaxgo.one_loop import compiler_options
+from jaxgo.position import BLACK, Position, ko_index, own_and_opp, play_moves, point_or_none, points_of, position_hash
+from jaxgo.reductions import count_points
+from jaxgo.simulation import check_seed, default_lanes, default_max_plies, table
+from jaxgo.tick import CAPTURE, useful
+
+#: In place of a move: the position is taken as it is.
+STAY = -1
+#: Playouts of a call for each lane: two keep lanes busier while the longest games end, more leave too few lanes.
+PER_LANE = 2
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LeafResults:
+    """Positions reached and their playouts; numpy arrays, `B` leaves, `K` playouts of each."""
+
+    words: np.ndarray
+    """uint32 [B, 2 W]: the stones of the player to move, then the other's (see `jaxgo.geometry`)."""
+    ko: np.ndarray
+    """int16 [B]: the point that simple ko forbids, or -1."""
+    passes: np.ndarray
+    """int8 [B]: passes in a row just before; 2 where the game is over."""
+    hash: np.ndarray
+    """uint64 [B]: Zobrist hash of the stones, for superko."""
+    legal: np.ndarray
+    """bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play."""
+    useful: np.ndarray
+    """bool [B, P]: those of the mover's legal points that fill no eye of his own."""
+    margin: np.ndarray
+    """int16 [B]: the mover's area minus the other's, of the position as it stands."""
+    wins: np.ndarray
+    """int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0."""
+    lead: np.ndarray
+    """int32 [B]: sum over the playouts of the mover's area minus the other's."""
+    first: np.ndarray
+    """int16 [B, 2, P]: playouts in which the mover (0) or the other (1) was the first of both to play at each point."""
+    first_wins: np.ndarray
+    """int16 [B, 2, P]: the mover's results, in halves, summed over those playouts."""
+    moves: np.ndarray | None
+    """int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for."""
+    captured: np.ndarray | None
+    """bool [B, K, max_plies]: whether the ply captured. None unless asked for."""
+    results: np.ndarray | None
+    """int8 [B, K]: each playout's result for the mover, in halves. None unless asked for."""
+
+
+class Leaves:
+    """Plays leaves of a tree on the device, several calls at a time.
+
+    The leaves of a call are spread over the workers (all cores of the CPU, or the devices); calls wait in line, so that a
+    second one can be submitted while the first is running. Results do not depend on how leaves are spread.
+
+    Args:
+      size: N, 2 to 25.
+      leaves: the most leaves of a call.
+      playouts: K, playouts from each leaf.
+      komi: points that White gets.
+      seed: an int in [0, 2**64), or a jax key.
+      moves: whether to return the moves of every playout.
+      devices: as in `jaxgo.playouts`.
+    """
+
+    def __init__(self, size: int, leaves: int, playouts: int, *, komi=7.5, seed=0, moves=False, devices=None):
+        self.size = checks.size(size)
+        self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
+        self.playouts = checks.integer("playouts", playouts, 1, 1 << 13)
+        self.komi = checks.komi(komi)
+        self.moves = bool(moves)
+        self._seed = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
+        self._workers = workers_of(devices)
+        self._share = -(-self.leaves // len(self._workers))
+        self._pool = concurrent.futures.ThreadPoolExecutor(len(self._workers))
+
+    def compile(self) -> None:
+        """Compiles for this shape now, so that no later call has to."""
+        for device in dict.fromkeys(self._workers):
+            _compiled(self.size, self._share, self.playouts, self.moves, device)
+
+    def close(self) -> None:
+        """Ends the worker threads; calls that have not begun are dropped."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def submit(self, words, ko, passes, black, moves, streams) -> Sequence[concurrent.futures.Future]:
+        """Begins a call; `gather` waits for its results.
+
+        Args:
+          words: uint32 [n, 2 W], the stones of the player to move and the other's, as in `LeafResults.words`; n at most `leaves`.
+          ko: int [n], point or -1.
+          passes: int [n], passes in a row before the position.
+          black: bool [n], whether Black is to move.
+          moves: int [n], the point to play (legal), P for a pass, or STAY.
+          streams: int [n], the random stream of each leaf.
+        """
+        count = len(moves)
+        parts = -(-count // self._share)
+        bounds = [count * i // parts for i in range(parts + 1)]
+        arrays = (words, ko, passes, black, moves, streams)
+        types = (np.uint32, np.int16, np.int8, np.bool_, np.int32, np.int32)
+        arrays = [np.asarray(x, t) for x, t in zip(arrays, types)]
+        return [
+            self._pool.submit(self._run, [x[a:b] for x in arrays], self._workers[i % len(self._workers)])
+            for i, (a, b) in enumerate(zip(bounds, bounds[1:]))
+        ]
+
+    def _run(self, arrays: list[np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:
+        count = len(arrays[0])
+        fill = np.minimum(np.arange(self._share), count - 1)
+        function = _compiled(self.size, self._share, self.playouts, self.moves, device)
+        threshold = int(np.floor(np.clip(2 * self.komi, -2000, 2000)))
+        exact = int(2 * self.komi == threshold)
+        out = function(*jax.device_put(
+            (*[x[fill] for x in arrays], self._seed, np.int32(threshold), np.int32(exact), np.int32(count)), device
+        ))  # fmt: skip
+        return {name: np.asarray(x)[:count] for name, x in out.items()}
+
+    def gather(self, futures: Sequence[concurrent.futures.Future]) -> LeafResults:
+        """The results of a call, in the order of its leaves; waits for them."""
+        parts = [future.result() for future in futures]
+        out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
+        events = out.pop("events", None)
+        out["moves"] = None if events is None else np.where(events < 0, events, events & np.int16(CAPTURE - 1))
+        out["captured"] = None if events is None else events >= CAPTURE
+        out.setdefault("results", None)
+        return LeafResults(**out)
+
+
+_compiling = threading.Lock()
+
+
+def _compiled(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device):
+    with _compiling:
+        return _compile(size, leaves, playouts, moves, device)
+
+
+@functools.cache
+def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device):
+    g = geometry(size)
+    longest = default_max_plies(size)
+    lanes = max(1, min(default_lanes(size), leaves * playouts // PER_LANE))
+
+    def step(words, ko, passes, black, move, streams, seed, komi_halves, komi_exact, count):
+        boards = tuple(words[:, w] for w in range(2 * g.num_words))
+        own, opp = boards[: g.num_words], boards[g.num_words :]
+        to_play = jnp.where(black, jnp.int8(BLACK), jnp.int8(-BLACK))
+        before = Position(bb.choose(black, own, opp), bb.choose(black, opp, own), to_play, ko, passes, size)
+        after = play_moves(before, jnp.maximum(move, jnp.int32(0)))
+        stay = move == jnp.int32(STAY)
+        position = jax.tree.map(lambda a, b: jnp.where(stay, b, a), after, before)
+        records = lax.optimization_barrier(
+            play_all(
+                g, table(position, streams), seed, per_position=playouts, lanes=lanes, num_positions=count,
+                num_playouts=jnp.int32(playouts), first_playout=jnp.int32(0), max_plies=jnp.int32(longest), longest=longest,
+                first_plays=True, moves=moves,
+            )  # fmt: skip
+        )
+        return _describe(g, position) | _reduce(g, records, position, playouts, komi_halves, komi_exact)
+
+    rows = functools.partial(jax.ShapeDtypeStruct, (leaves,))
+    number = jax.ShapeDtypeStruct((), jnp.int32)
+    shapes = (
+        jax.ShapeDtypeStruct((leaves, 2 * g.num_words), jnp.uint32), rows(jnp.int16), rows(jnp.int8), rows(jnp.bool_),
+        rows(jnp.int32), rows(jnp.int32), (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, number, number, number,
+    )  # fmt: skip
+    sharding = jax.sharding.SingleDeviceSharding(device)
+    options = compiler_options(device.platform)
+    jitted = jax.jit(step, in_shardings=sharding, out_shardings=sharding, compiler_options=options)
+    return jitted.lower(*shapes).compile()
+
+
+def _describe(g, position: Position) -> dict[str, jax.Array]:
+    """What the host must know of the positions themselves."""
+    own, opp = own_and_opp(position)
+    ko = point_or_none(g, ko_index(position))
+    none = tuple(jnp.zeros_like(x) for x in ko)
+    both = [tuple(jnp.stack([a, b]) for a, b in zip(x, y)) for x, y in ((own, opp), (opp, own), (ko, none))]
+    legal = points_of(g, rules.legal_points(g, *both)) & ~position.is_over()[None, :, None]
+    no_eye = points_of(g, useful(g, own, opp, none))
+    return {
+        "words": jnp.stack([*own, *opp], axis=1),
+        "ko": position.ko,
+        "passes": position.passes,
+        "hash": position_hash(position),
+        "legal": jnp.swapaxes(legal, 0, 1),
+        "useful": legal[0] & no_eye,
+        "margin": rules.area_margin(g, own, opp).astype(jnp.int16),
+    }
+
+
+def _reduce(g, records, position: Position, playouts: int, komi_halves, komi_exact) -> dict[str, jax.Array]:
+    """The playouts' sums for the player to move. Komi comes as floor(2 komi), and whether that is exact."""
+    shape = (position.batch, playouts)
+    black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
+    margin = records.margin.reshape(shape)
+    beyond = jnp.int32(2) * margin - komi_halves
+    of_black = jnp.where(beyond > jnp.int32(0), jnp.int32(2), jnp.where((beyond == 0) & (komi_exact == 1), jnp.int32(1), 0))
+    result = jnp.where(black, of_black, jnp.int32(2) - of_black)
+    mine = [b.reshape(shape) for b in records.first_black]
+    theirs = [b.reshape(shape) for b in records.first_white]
+    firsts = bb.choose(black, mine, theirs), bb.choose(black, theirs, mine)
+    kinds = [tuple(jnp.where(here, w, jnp.uint32(0)) for w in f) for here in
+             (result >= jnp.int32(0), result == jnp.int32(2), result == jnp.int32(1)) for f in firsts]  # fmt: skip
+    points = count_points(g, jnp.stack([jnp.stack(kind) for kind in kinds]))
+    out = {
+        "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
+        "lead": jnp.sum(jnp.where(black, margin, -margin), axis=1, dtype=jnp.int32),
+        "first": points[:, 0:2].astype(jnp.int16),
+        "first_wins": (jnp.int32(2) * points[:, 2:4] + points[:, 4:6]).astype(jnp.int16),
+    }
+    if records.events is not None:
+        out |= {"events": records.events.reshape(*shape, -1), "results": result.astype(jnp.int8)}
+    return out

@@ -1,0 +1,222 @@
+"""The tree's memory: a structure of arrays with a row for each node, and the backup of results through it.
+
+Everything about a move lies in its parent's row, so that choosing a move reads whole rows. Results are in halves (win 2, draw 1,
+loss 0) from the view of the player to move at the row's node.
+
+The arrays are made at their full length at once; the system gives memory to the parts that are used, so that the tree grows
+without being copied.
+"""
+
+import numpy as np
+
+from jaxgo.geometry import geometry
+from jaxgo.leaves import LeafResults
+
+#: Values of `Tree.child`: no node yet, and a move that is not to be played.
+UNEXPLORED, FORBIDDEN = 0, -1
+ROOT = 0
+
+
+class Tree:
+    """Nodes and their statistics; M = P + 1 moves, the last one the pass.
+
+    Attributes:
+      child: int32 [node, M], the node that a move leads to, UNEXPLORED or FORBIDDEN.
+      visits: int32 [node, M], playouts through the move, those on their way included.
+      wins: int32 [node, M], the mover's results in them, in halves.
+      leads: float32 [node, M], sum of the mover's area minus the other's in them, before komi.
+      rave_visits: [node, colours, M], what each point has earned (see `jaxgo.credits`) in the playouts through the node for the
+        player to move (0) and, if there are two colours, for the other (1). int32, or float64 where credits are fractions.
+      rave_wins: the same, times the results of the player who earned it, in halves.
+      node_visits, node_wins, node_leads: [node], all playouts through the node, its own first ones included; for its mover.
+      ready: bool [node], whether the device has described the node.
+      parent, move, depth: [node], where it hangs.
+      words, ko, passes, hash, margin: [node], the position as the device returned it (see `jaxgo.LeafResults`).
+      legal: bool [node, 2, P], likewise, where `legal` was asked for.
+    """
+
+    def __init__(self, size: int, capacity: int, *, colours: int = 1, fractions: bool = False, legal: bool = False):
+        moves, words = size * size + 1, 2 * geometry(size).num_words
+        self.size, self.moves, self.capacity, self.count = size, moves, capacity, 1
+        rave = np.float64 if fractions else np.int32
+        self.child = np.zeros((capacity, moves), np.int32)
+        self.visits = np.zeros((capacity, moves), np.int32)
+        self.wins = np.zeros((capacity, moves), np.int32)
+        self.leads = np.zeros((capacity, moves), np.float32)
+        self.rave_visits = np.zeros((capacity, colours, moves), rave)
+        self.rave_wins = np.zeros((capacity, colours, moves), rave)
+        self.node_visits = np.zeros(capacity, np.int32)
+        self.node_wins = np.zeros(capacity, np.int32)
+        self.node_leads = np.zeros(capacity, np.float32)
+        self.ready = np.zeros(capacity, np.bool_)
+        self.parent = np.zeros(capacity, np.int32)
+        self.move = np.zeros(capacity, np.int16)
+        self.depth = np.zeros(capacity, np.int16)
+        self.words = np.zeros((capacity, words), np.uint32)
+        self.ko = np.zeros(capacity, np.int16)
+        self.passes = np.zeros(capacity, np.int8)
+        self.hash = np.zeros(capacity, np.uint64)
+        self.margin = np.zeros(capacity, np.int16)
+        self.legal = np.zeros((capacity, 2, moves - 1), np.bool_) if legal else None
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name, a row for each node."""
+        return {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray)}
+
+    @classmethod
+    def bytes_per_node(cls, size: int, **kinds) -> int:
+        """Memory of a node."""
+        return sum(x.nbytes for x in cls(size, 1, **kinds).arrays.values())
+
+    def add(self, parents: np.ndarray, moves: np.ndarray) -> np.ndarray:
+        """New nodes for some moves, as far as there is room: their numbers, FORBIDDEN for those without a place."""
+        room = self.capacity - self.count
+        nodes = self.count + np.arange(len(parents), dtype=np.int32)
+        nodes[room:] = FORBIDDEN
+        parents, moves, new = parents[:room], moves[:room], nodes[:room]
+        self.count += len(new)
+        self.child[parents, moves] = new
+        self.parent[new], self.move[new], self.depth[new] = parents, moves, self.depth[parents] + 1
+        return nodes
+
+    def describe(self, nodes: np.ndarray, results: LeafResults, playable: np.ndarray) -> None:
+        """Notes what the device says of new nodes; `playable` is bool [n, M]."""
+        self.words[nodes], self.ko[nodes], self.passes[nodes] = results.words, results.ko, results.passes
+        self.hash[nodes], self.margin[nodes] = results.hash, results.margin
+        self.child[nodes] = np.where(playable, UNEXPLORED, FORBIDDEN)
+        if self.legal is not None:
+            self.legal[nodes] = results.legal
+        self.ready[nodes] = True
+
+    def is_terminal(self, nodes: np.ndarray) -> np.ndarray:
+        """bool: two passes have ended the game."""
+        return self.ready[nodes] & (self.passes[nodes] >= 2)
+
+    def path(self, node: int) -> list[int]:
+        """The moves from the root to a node."""
+        moves = []
+        while node != ROOT:
+            moves.append(int(self.move[node]))
+            node = int(self.parent[node])
+        return moves[::-1]
+
+    def count_visits(self, parents: np.ndarray, moves: np.ndarray, children: np.ndarray, number: int) -> None:
+        """Adds `number` visits to each leaf's node and its whole path, as a descent does, or takes them back (negative).
+
+        The arrays are leaves: a node or FORBIDDEN, the move that leads there, and the node of that move.
+        """
+        np.add.at(self.node_visits, children[children >= 0], number)
+        inner = children != ROOT
+        parents, moves = parents[inner], moves[inner]
+        np.add.at(self.visits, (parents, moves), number)
+        while len(parents):
+            np.add.at(self.node_visits, parents, number)
+            inner = parents != ROOT
+            moves, parents = self.move[parents[inner]], self.parent[parents[inner]]
+            np.add.at(self.visits, (parents, moves), number)
+
+    def back_up(self, parents, moves, children, playouts: int, wins, leads, firsts: np.ndarray | None, strict: bool) -> None:
+        """Adds the results of leaves to their nodes and to all nodes above (visits are counted on the way down).
+
+        The counts of first plays are enough to update every ancestor: seen from the parent, the move that leads to the child is
+        the first play at its point in all of the child's playouts, and whatever else came first stays first. So sums climb level
+        by level, one row for each node.
+
+        Args:
+          parents, moves, children: [n], the leaves; children may be FORBIDDEN (a full tree); of the root, children is ROOT.
+          playouts: playouts of each leaf.
+          wins, leads: [n], for the player to move at the leaf, summed over the playouts.
+          firsts: int32 [n, 4, M] or None: playouts in which the leaf's mover, the other, was first at each point; and the mover's
+            results in halves summed over each of the two. The pass's are 0.
+          strict: whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own
+            colour played before counts (Gelly's posted code).
+        """
+        depth = np.where(children == ROOT, 0, self.depth[parents].astype(np.int64) + 1)
+        sums = np.stack([np.full(len(wins), playouts), wins], axis=1).astype(np.int64)
+        leads = np.asarray(leads, np.float32)
+        above = None  # (nodes, sums, leads, firsts) that have climbed to the present level
+        for level in range(int(depth.max(initial=0)), -1, -1):
+            here = np.flatnonzero(depth == level)
+            at = (children[here], parents[here], moves[here], sums[here], leads[here], None if firsts is None else firsts[here])
+            if above is not None:
+                nodes, s, lead, f = above
+                climbed = (nodes, self.parent[nodes], self.move[nodes].astype(np.int64), s, lead, f)
+                at = tuple(None if a is None else np.concatenate([a, b]) for a, b in zip(at, climbed))
+            node, parent, move, s, lead, f = at
+            self._add_to_nodes(node, s, lead, f)
+            above = self._climb(parent, move, s, lead, f, strict) if level else None
+
+    def _add_to_nodes(self, nodes, sums, leads, firsts) -> None:
+        """Adds results to the nodes where the playouts began or passed; a node may occur several times."""
+        real = nodes >= 0
+        if not real.all():
+            nodes, sums, leads, firsts = nodes[real], sums[real], leads[real], None if firsts is None else firsts[real]
+        np.add.at(self.node_wins, nodes, sums[:, 1].astype(np.int32))
+        np.add.at(self.node_leads, nodes, leads)
+        if firsts is None:
+            return
+        nodes, firsts = _sum_by(nodes, firsts)
+        self.rave_visits[nodes, 0] += firsts[:, 0]
+        self.rave_wins[nodes, 0] += firsts[:, 2]
+        if self.rave_visits.shape[1] == 2:
+            self.rave_visits[nodes, 1] += firsts[:, 1]
+            self.rave_wins[nodes, 1] += 2 * firsts[:, 1] - firsts[:, 3]
+
+    def _climb(self, parents, moves, sums, leads, firsts, strict: bool):
+        """The same results seen from the parents: adds them to the moves, and sums them up by parent."""
+        playouts, wins = sums[:, 0], 2 * sums[:, 0] - sums[:, 1]
+        np.add.at(self.wins, (parents, moves), wins.astype(np.int32))
+        np.add.at(self.leads, (parents, moves), -leads)
+        seen = None
+        if firsts is not None:
+            seen = np.empty_like(firsts)
+            seen[:, 0:2] = firsts[:, 1::-1]
+            seen[:, 2:4] = 2 * firsts[:, 1::-1] - firsts[:, 3:1:-1]
+            rows = np.flatnonzero(moves < self.moves - 1)
+            points = moves[rows]
+            seen[rows, 0, points], seen[rows, 2, points] = playouts[rows], wins[rows]
+            if strict:
+                seen[rows, 1, points], seen[rows, 3, points] = 0, 0
+        nodes, total = _sum_by(parents, np.column_stack([playouts, wins]))
+        _, lead = _sum_by(parents, -leads)
+        return nodes, total, lead, None if seen is None else _sum_by(parents, seen)[1]
+
+    def keep(self, node: int) -> None:
+        """Makes a node the root and forgets all that is not below it."""
+        number = np.arange(self.count)
+        kept = number == node
+        while True:
+            more = kept | kept[self.parent[: self.count]] & (number != ROOT)
+            if (more == kept).all():
+                break
+            kept = more
+        old = np.flatnonzero(kept)
+        new = np.zeros(self.count, np.int32)
+        new[old] = np.arange(len(old))
+        depth = self.depth[node]
+        for x in self.arrays.values():
+            x[: len(old)] = x[old]
+            x[len(old) : self.count] = 0
+        self.count = len(old)
+        nodes = self.child[: self.count]
+        nodes[nodes > 0] = new[nodes[nodes > 0]]
+        self.parent[1 : self.count] = new[self.parent[1 : self.count]]
+        self.depth[: self.count] -= depth
+        self.parent[ROOT] = self.move[ROOT] = 0
+
+    def forget_last(self, count: int) -> None:
+        """Takes the nodes from number `count` on out again."""
+        gone = np.arange(count, self.count)
+        self.child[self.parent[gone], self.move[gone]] = UNEXPLORED
+        for x in self.arrays.values():
+            x[count : self.count] = 0
+        self.count = count
+
+
+def _sum_by(keys: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(distinct keys, the rows' sums by key)."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else np.empty(0, np.int64)
+    return keys[starts], np.add.reduceat(rows[order], starts, axis=0) if len(keys) else rows
