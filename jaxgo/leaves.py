@@ -28,8 +28,8 @@ from jaxgo.tick import CAPTURE, useful
 
 #: In place of a move: the position is taken as it is.
 STAY = -1
-#: Playouts of a call for each lane: two keep lanes busier while the longest games end, more leave too few lanes.
-PER_LANE = 2
+#: Playouts of a call for each lane: measured; with more, too few lanes wait for too many games.
+PER_LANE = 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,10 +54,9 @@ class LeafResults:
     """int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0."""
     lead: np.ndarray
     """int32 [B]: sum over the playouts of the mover's area minus the other's."""
-    first: np.ndarray
-    """int16 [B, 2, P]: playouts in which the mover (0) or the other (1) was the first of both to play at each point."""
-    first_wins: np.ndarray
-    """int16 [B, 2, P]: the mover's results, in halves, summed over those playouts."""
+    firsts: np.ndarray
+    """int16 [B, 4, P + 1]: playouts in which the mover (0) or the other (1) was the first of both to play at each point; and the
+    mover's results, in halves, summed over each of these (2, 3). 0 for the pass."""
     moves: np.ndarray | None
     """int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for."""
     captured: np.ndarray | None
@@ -85,7 +84,7 @@ class Leaves:
     def __init__(self, size: int, leaves: int, playouts: int, *, komi=7.5, seed=0, moves=False, devices=None):
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
-        self.playouts = checks.integer("playouts", playouts, 1, 1 << 13)
+        self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
         self.komi = checks.komi(komi)
         self.moves = bool(moves)
         self._seed = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
@@ -223,11 +222,11 @@ def _reduce(g, records, position: Position, playouts: int, komi_halves, komi_exa
     kinds = [tuple(jnp.where(here, w, jnp.uint32(0)) for w in f) for here in
              (result >= jnp.int32(0), result == jnp.int32(2), result == jnp.int32(1)) for f in firsts]  # fmt: skip
     points = count_points(g, jnp.stack([jnp.stack(kind) for kind in kinds]))
+    firsts = jnp.concatenate([points[:, 0:2], jnp.int32(2) * points[:, 2:4] + points[:, 4:6]], axis=1)
     out = {
         "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
         "lead": jnp.sum(jnp.where(black, margin, -margin), axis=1, dtype=jnp.int32),
-        "first": points[:, 0:2].astype(jnp.int16),
-        "first_wins": (jnp.int32(2) * points[:, 2:4] + points[:, 4:6]).astype(jnp.int16),
+        "firsts": jnp.pad(firsts.astype(jnp.int16), ((0, 0), (0, 0), (0, 1))),
     }
     if records.events is not None:
         out |= {"events": records.events.reshape(*shape, -1), "results": result.astype(jnp.int8)}

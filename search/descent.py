@@ -76,48 +76,55 @@ def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int) -> Leaves:
 
 def _share_out(tree: Tree, rule, ties: Ties, nodes, counts, sources, playouts: int):
     """(index of the node, move, number of descents) for every move that gets some."""
-    rows = np.repeat(np.arange(len(nodes)), counts)
-    starts = np.cumsum(counts) - counts
-    losses = playouts * (np.arange(len(rows)) - starts[rows])[:, None]
-    node, source = nodes[rows], sources[rows]
-    colour = (tree.depth[node] - tree.depth[source]) & 1
-    values = rule.values(
-        Counts(
-            tree.node_visits[node][:, None] + losses, tree.visits[node] + losses, tree.wins[node],
-            tree.rave_visits[source, colour], tree.rave_wins[source, colour],
-        )
+    colour = (tree.depth[nodes] - tree.depth[sources]) & 1
+    known = Counts(
+        tree.node_visits[nodes][:, None], tree.visits[nodes], tree.wins[nodes],
+        tree.rave_visits[sources, colour], tree.rave_wins[sources, colour],
     )  # fmt: skip
-    values += ties(node, tree.node_visits[node])
-    values[tree.child[node] == FORBIDDEN] = -np.inf
+    extra = ties(nodes, tree.node_visits[nodes])
+    extra[tree.child[nodes] == FORBIDDEN] = -np.inf
+    values = rule.values(known) + extra
     single = np.flatnonzero(counts == 1)
-    at, move, number = [single], [values[starts[single]].argmax(axis=1)], [np.ones(len(single), np.int64)]
-    # The other nodes by the power of two that holds their number of descents, so that each group is one rectangle.
-    size = np.maximum(counts - 1, 0)
-    group = np.where(counts > 1, np.frexp(size.astype(np.float64))[1], 0)
+    at, move, number = [single], [values[single].argmax(axis=1)], [np.ones(len(single), np.int64)]
+    # The other nodes by the power of four that holds their number of descents, so that each group is one rectangle.
+    group = np.where(counts > 1, (np.frexp(counts - 0.5)[1] + 1) // 2, 0)
     for g in np.unique(group[group > 0]):
         chosen = np.flatnonzero(group == g)
-        at_, move_, number_ = _largest(values, starts[chosen], counts[chosen])
-        at.append(chosen[at_])
-        move.append(move_)
-        number.append(number_)
+        # Only the m best moves can be among m choices: the first choice of any other is worse than all of those.
+        most = min(int(counts[chosen].max()), tree.moves)
+        columns = np.argpartition(-values[chosen], most - 1, axis=1)[:, :most]
+        place = (chosen[:, None], columns)
+        some = Counts(known.node_visits[chosen], *(x[place] for x in (known.visits, known.wins)),
+                      *(x[place] for x in (known.rave_visits, known.rave_wins)))  # fmt: skip
+        block, column, amount = _largest(rule, some, extra[place], counts[chosen], playouts)
+        at.append(chosen[block])
+        move.append(columns[block, column])
+        number.append(amount)
     return np.concatenate(at), np.concatenate(move), np.concatenate(number)
 
 
-def _largest(values: np.ndarray, starts: np.ndarray, counts: np.ndarray):
-    """(block, column, number): how the `counts[b]` largest entries of block b, rows starts[b] to starts[b] + counts[b] - 1, lie.
+def _largest(rule, known: Counts, extra: np.ndarray, counts: np.ndarray, playouts: int):
+    """(node, column, number): how counts[b] descents that follow each other share out over the columns of each node b.
 
-    Columns count as falling: an entry that is larger than one above it is taken for equal.
+    `known` and `extra`, what is added to the values, are [nodes, columns].
     """
-    most, columns = int(counts.max()), values.shape[1]
-    offset = np.arange(most)
-    rows = starts[:, None] + np.minimum(offset, counts[:, None] - 1)
-    block = np.minimum.accumulate(values[rows], axis=1)
-    block[offset[None, :] >= counts[:, None]] = -np.inf
-    flat = -block.reshape(len(starts), -1)
-    best = np.argpartition(flat, most - 1, axis=1)[:, :most]
+    most, columns = int(counts.max()), extra.shape[1]
+    offset = np.arange(most, dtype=np.int32)
+    losses = np.int32(playouts) * offset[None, :, None]
+    values = rule.values(
+        Counts(known.node_visits[:, None] + losses, known.visits[:, None] + losses, known.wins[:, None],
+               known.rave_visits[:, None], known.rave_wins[:, None])
+    )  # fmt: skip
+    values += extra[:, None]
+    # A value that rises with a loss counts as equal to the one before.
+    np.minimum.accumulate(values, axis=1, out=values)
+    values[offset[None, :] >= counts[:, None]] = -np.inf
+    flat = np.negative(values, out=values).reshape(len(counts), -1)
+    best = np.argpartition(flat, most - 1, axis=1)[:, :most] if flat.shape[1] > most else np.argsort(flat, axis=1)
     order = np.take_along_axis(flat, best, axis=1).argsort(axis=1, kind="stable")
     best = np.take_along_axis(best, order, axis=1)
-    taken = np.broadcast_to(offset, best.shape) < counts[:, None]
-    keys = (np.arange(len(starts))[:, None] * columns + best % columns)[taken]
-    keys, number = np.unique(keys, return_counts=True)
-    return keys // columns, keys % columns, number
+    taken = offset[None, :] < counts[:, None]
+    keys = (np.arange(len(counts))[:, None] * columns + best % columns)[taken]
+    total = np.bincount(keys, minlength=len(counts) * columns)
+    keys = np.flatnonzero(total)
+    return keys // columns, keys % columns, total[keys]

@@ -28,6 +28,8 @@ IN_FLIGHT = 2
 FIRST_LEAVES = 16
 #: A round is at most this share of the playouts that the root has had, so that early choices see results.
 ROUND_SHARE = 0.25
+#: Playouts of a round, at most: their results in halves are summed as int16.
+MOST_PLAYOUTS = 16_000
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
 #: How long a wait for the device lasts before it looks whether it should stop, seconds.
@@ -135,8 +137,9 @@ class Search:
         if not callable(getattr(self.rule, "values", None)):
             raise TypeError(f"rule must be a rule of selection like search.Rave(), not {self.rule!r}")
         self.komi = checks.komi(komi)
-        self.num_leaves = checks.integer("leaves", leaves, 1, 1 << 14)
-        self.playouts_per_leaf = checks.integer("playouts_per_leaf", playouts_per_leaf, 1, 1 << 10)
+        self.num_leaves = checks.integer("leaves", leaves, 1, MOST_PLAYOUTS)
+        self.playouts_per_leaf = checks.integer("playouts_per_leaf", playouts_per_leaf, 1, MOST_PLAYOUTS)
+        checks.integer("leaves times playouts_per_leaf", leaves * playouts_per_leaf, 1, MOST_PLAYOUTS)
         self.in_flight = checks.integer("in_flight", in_flight, 1, 64)
         self.seed = check_seed(seed)
         self.cleanup = bool(cleanup)
@@ -363,7 +366,7 @@ class Search:
                 results = _some(results, kept)
             self._describe(children, results)
             by_counts = self.rule.credit is not None and self.updates == "reductions"
-            firsts = _firsts(results) if by_counts else None
+            firsts = results.firsts if by_counts else None
             tree.back_up(parents, moves, children, playouts, results.wins, results.lead, firsts, self.rule.strict)
             if self.rule.credit is not None and not by_counts:
                 histories.add_histories(tree, children, parents, moves, results, self.rule)
@@ -379,7 +382,7 @@ class Search:
         parents, moves, children = (x[ends] for x in dataclasses.astuple(done.leaves))
         margin = tree.margin[children].astype(np.int64)
         result = self._result(margin, self._black_moves(children))
-        firsts = np.zeros((len(ends), 4, tree.moves), np.int32) if self.rule.credit is not None else None
+        firsts = np.zeros((len(ends), 4, tree.moves), np.int16) if self.rule.credit is not None else None
         if self.updates == "histories" and firsts is not None:
             firsts = None
             self._credit_ends(parents, moves, children, result)
@@ -387,13 +390,12 @@ class Search:
 
     def _credit_ends(self, parents, moves, children, result) -> None:
         """The RAVE statistics of games that end in the tree, from their moves in the tree alone."""
-        count, playouts, points = len(moves), self.playouts_per_leaf, self._tree.moves - 1
+        count, playouts = len(moves), self.playouts_per_leaf
         results = LeafResults(
             **{f.name: np.empty(count) for f in dataclasses.fields(LeafResults) if f.name not in ("moves", "captured", "results")},
             moves=np.full((count, playouts, 1), -1, np.int16), captured=np.zeros((count, playouts, 1), np.bool_),
             results=np.repeat(result[:, None], playouts, axis=1).astype(np.int8),
         )  # fmt: skip
-        del points
         histories.add_histories(self._tree, children, parents, moves, results, self.rule)
 
     def _describe(self, children: np.ndarray, results: LeafResults) -> None:
@@ -402,23 +404,24 @@ class Search:
         new = new[np.unique(children[new], return_index=True)[1]]
         if not len(new):
             return
-        nodes, of_new = children[new], _some(results, new)
-        self._tree.describe(nodes, of_new, self._playable(of_new, self._black_moves(nodes)))
+        nodes = children[new]
+        self._tree.describe(nodes, results, new, self._playable(results, new, self._black_moves(nodes)))
 
-    def _playable(self, results: LeafResults, black: np.ndarray) -> np.ndarray:
-        """bool [n, M]: the moves that the search considers.
+    def _playable(self, results: LeafResults, new: np.ndarray, black: np.ndarray) -> np.ndarray:
+        """bool [n, M]: the moves that the search considers in the positions number `new` of the results.
 
         A useful move is legal and fills no own eye. The pass is considered where there is no useful move; where the other player
         has just passed and the score as it stands wins, or draws; and late, when no more useful moves are left than the board has
         rows, so that nobody must destroy himself in a seki. With `cleanup` only the first of these.
         """
-        number = results.useful.sum(axis=1)
+        useful, before = results.useful[new], results.passes[new]
+        number = useful.sum(axis=1)
         passes = number == 0
         if not self.cleanup:
-            wins = self._result(results.margin.astype(np.int64), black) >= 1
-            passes |= np.where(results.passes == 1, wins, number <= self._tree.size)
-        passes &= results.passes < 2
-        return np.concatenate([results.useful, passes[:, None]], axis=1)
+            wins = self._result(results.margin[new].astype(np.int64), black) >= 1
+            passes |= np.where(before == 1, wins, number <= self._tree.size)
+        passes &= before < 2
+        return np.concatenate([useful, passes[:, None]], axis=1)
 
     def _repeats(self, parents, moves, children, results: LeafResults) -> np.ndarray:
         """bool [n]: leaves that may not be: their position has been on the board before (positional superko).
@@ -507,12 +510,6 @@ def _some(results: LeafResults, index) -> LeafResults:
     """The results of some leaves."""
     values = {f.name: getattr(results, f.name) for f in dataclasses.fields(results)}
     return LeafResults(**{k: None if v is None else v[index] for k, v in values.items()})
-
-
-def _firsts(results: LeafResults) -> np.ndarray:
-    """int32 [n, 4, M], as `Tree.back_up` takes them."""
-    firsts = np.concatenate([results.first, results.first_wins], axis=1).astype(np.int32)
-    return np.concatenate([firsts, np.zeros((*firsts.shape[:2], 1), np.int32)], axis=2)
 
 
 __all__ = ["Rave", "RootStatistics", "Search", "UCB1"]

@@ -80,13 +80,13 @@ class Tree:
         self.parent[new], self.move[new], self.depth[new] = parents, moves, self.depth[parents] + 1
         return nodes
 
-    def describe(self, nodes: np.ndarray, results: LeafResults, playable: np.ndarray) -> None:
-        """Notes what the device says of new nodes; `playable` is bool [n, M]."""
-        self.words[nodes], self.ko[nodes], self.passes[nodes] = results.words, results.ko, results.passes
-        self.hash[nodes], self.margin[nodes] = results.hash, results.margin
+    def describe(self, nodes: np.ndarray, results: LeafResults, rows: np.ndarray, playable: np.ndarray) -> None:
+        """Notes what the device says of new nodes, in these rows of the results; `playable` is bool [n, M]."""
+        for name in ("words", "ko", "passes", "hash", "margin"):
+            getattr(self, name)[nodes] = getattr(results, name)[rows]
         self.child[nodes] = np.where(playable, UNEXPLORED, FORBIDDEN)
         if self.legal is not None:
-            self.legal[nodes] = results.legal
+            self.legal[nodes] = results.legal[rows]
         self.ready[nodes] = True
 
     def is_terminal(self, nodes: np.ndarray) -> np.ndarray:
@@ -127,60 +127,57 @@ class Tree:
           parents, moves, children: [n], the leaves; children may be FORBIDDEN (a full tree); of the root, children is ROOT.
           playouts: playouts of each leaf.
           wins, leads: [n], for the player to move at the leaf, summed over the playouts.
-          firsts: int32 [n, 4, M] or None: playouts in which the leaf's mover, the other, was first at each point; and the mover's
+          firsts: int16 or int32 [n, 4, M] or None, twice the playouts of all leaves within their type: playouts in which the leaf's mover, the other, was first at each point; and the mover's
             results in halves summed over each of the two. The pass's are 0.
           strict: whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own
             colour played before counts (Gelly's posted code).
         """
         depth = np.where(children == ROOT, 0, self.depth[parents].astype(np.int64) + 1)
-        sums = np.stack([np.full(len(wins), playouts), wins], axis=1).astype(np.int64)
-        leads = np.asarray(leads, np.float32)
-        above = None  # (nodes, sums, leads, firsts) that have climbed to the present level
+        edge = np.where(children == ROOT, 0, parents.astype(np.int64) * self.moves + moves)
+        sums = np.stack([np.full(len(wins), playouts), wins, leads], axis=1).astype(np.float64)
+        climbed = None  # the same of what has climbed to the present level
         for level in range(int(depth.max(initial=0)), -1, -1):
-            here = np.flatnonzero(depth == level)
-            at = (children[here], parents[here], moves[here], sums[here], leads[here], None if firsts is None else firsts[here])
-            if above is not None:
-                nodes, s, lead, f = above
-                climbed = (nodes, self.parent[nodes], self.move[nodes].astype(np.int64), s, lead, f)
-                at = tuple(None if a is None else np.concatenate([a, b]) for a, b in zip(at, climbed))
-            node, parent, move, s, lead, f = at
-            self._add_to_nodes(node, s, lead, f)
-            above = self._climb(parent, move, s, lead, f, strict) if level else None
+            here = depth == level
+            at = [edge[here], children[here], sums[here], None if firsts is None else firsts[here]]
+            if climbed is not None:
+                at = [None if a is None else np.concatenate([a, b]) for a, b in zip(at, climbed)]
+            (edges, first), (total, first_plays) = _sum_by(at[0], at[2:])
+            nodes = at[1][first]
+            self._add_to_nodes(nodes, total, first_plays)
+            climbed = self._climb(edges // self.moves, edges % self.moves, total, first_plays, strict) if level else None
 
-    def _add_to_nodes(self, nodes, sums, leads, firsts) -> None:
-        """Adds results to the nodes where the playouts began or passed; a node may occur several times."""
-        real = nodes >= 0
+    def _add_to_nodes(self, nodes, sums, firsts) -> None:
+        """Adds results, one row for each node, to the nodes where the playouts began or passed."""
+        real = nodes != FORBIDDEN
         if not real.all():
-            nodes, sums, leads, firsts = nodes[real], sums[real], leads[real], None if firsts is None else firsts[real]
-        np.add.at(self.node_wins, nodes, sums[:, 1].astype(np.int32))
-        np.add.at(self.node_leads, nodes, leads)
+            nodes, sums, firsts = nodes[real], sums[real], None if firsts is None else firsts[real]
+        self.node_wins[nodes] += sums[:, 1].astype(np.int32)
+        self.node_leads[nodes] += sums[:, 2].astype(np.float32)
         if firsts is None:
             return
-        nodes, firsts = _sum_by(nodes, firsts)
         self.rave_visits[nodes, 0] += firsts[:, 0]
         self.rave_wins[nodes, 0] += firsts[:, 2]
         if self.rave_visits.shape[1] == 2:
             self.rave_visits[nodes, 1] += firsts[:, 1]
             self.rave_wins[nodes, 1] += 2 * firsts[:, 1] - firsts[:, 3]
 
-    def _climb(self, parents, moves, sums, leads, firsts, strict: bool):
-        """The same results seen from the parents: adds them to the moves, and sums them up by parent."""
+    def _climb(self, parents, moves, sums, firsts, strict: bool):
+        """The same results seen from the parents, added to their moves: (edge, node, sums, first plays) of the parents."""
         playouts, wins = sums[:, 0], 2 * sums[:, 0] - sums[:, 1]
-        np.add.at(self.wins, (parents, moves), wins.astype(np.int32))
-        np.add.at(self.leads, (parents, moves), -leads)
+        self.wins[parents, moves] += wins.astype(np.int32)
+        self.leads[parents, moves] -= sums[:, 2].astype(np.float32)
         seen = None
         if firsts is not None:
             seen = np.empty_like(firsts)
             seen[:, 0:2] = firsts[:, 1::-1]
-            seen[:, 2:4] = 2 * firsts[:, 1::-1] - firsts[:, 3:1:-1]
+            np.subtract(2 * firsts[:, 1::-1], firsts[:, 3:1:-1], out=seen[:, 2:4])
             rows = np.flatnonzero(moves < self.moves - 1)
             points = moves[rows]
             seen[rows, 0, points], seen[rows, 2, points] = playouts[rows], wins[rows]
             if strict:
                 seen[rows, 1, points], seen[rows, 3, points] = 0, 0
-        nodes, total = _sum_by(parents, np.column_stack([playouts, wins]))
-        _, lead = _sum_by(parents, -leads)
-        return nodes, total, lead, None if seen is None else _sum_by(parents, seen)[1]
+        edges = self.parent[parents].astype(np.int64) * self.moves + self.move[parents]
+        return edges, parents, np.stack([playouts, wins, -sums[:, 2]], axis=1), seen
 
     def keep(self, node: int) -> None:
         """Makes a node the root and forgets all that is not below it."""
@@ -214,9 +211,14 @@ class Tree:
         self.count = count
 
 
-def _sum_by(keys: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(distinct keys, the rows' sums by key)."""
+def _sum_by(keys: np.ndarray, rows: list[np.ndarray | None]):
+    """((distinct keys, where each occurs first), each array's rows summed by key)."""
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else np.empty(0, np.int64)
-    return keys[starts], np.add.reduceat(rows[order], starts, axis=0) if len(keys) else rows
+    different = np.empty(len(keys), np.bool_)
+    different[:1] = True
+    np.not_equal(keys[1:], keys[:-1], out=different[1:])
+    starts = np.flatnonzero(different)
+    if len(starts) == len(keys):
+        return (keys, order), [None if x is None else x[order] for x in rows]
+    return (keys[starts], order[starts]), [None if x is None else np.add.reduceat(x[order], starts, axis=0, dtype=x.dtype) for x in rows]
