@@ -14,11 +14,16 @@ _HOMES = {
     "Evaluation": "evaluation",
     "Interrupted": "evaluation",
     "Playouts": "simulation",
+    "LeafResults": "leaves",
+    "Leaves": "leaves",
+    "MoveStatistics": "statistics",
     "Position": "position",
     "compiler_options": "one_loop",
     "evaluate": "engine",
+    "move_statistics": "statistics",
     "playouts": "engine",
     "simulate": "simulation",
+    "statistics_of": "statistics",
 }
 
 __all__ = sorted(_HOMES)

@@ -89,7 +89,8 @@ def first_plies(xp, moves: Array, num_points: int) -> Array:
     point = xp.where(moves < np.int16(0), np.int16(num_points), moves).astype(np.int32)
     if xp is np:
         earliest = np.full((n, num_points + 1), plies, np.int32)
-        earliest[row[:, ::-1], point[:, ::-1]] = ply[:, ::-1]  # of several, the last written stays: the first ply
+        for i in range(plies - 1, -1, -1):
+            earliest[row[:, i], point[:, i]] = i
     else:
         earliest = xp.full((n, num_points + 1), plies, np.int32).at[row, point].min(ply)
     return earliest[row, point]

@@ -31,10 +31,17 @@ from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed,
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 128
 
+#: The same where a chunk's moves are kept on the device, which take much memory.
+CHUNK_PER_LANE_WITH_MOVES = 8
+
 #: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
 LEAST_PER_LANE = 4
 #: The most lanes that can be asked for.
 MOST_LANES = 1 << 16
+
+Reduction = Callable
+"""A function that sums up a chunk's records with moves: (geometry, `Records` [B * n], `Table` [B], bool [B, n] which of them are
+playouts, the least margin with which Black wins, the margin of a draw) -> arrays whose first axis is B."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of playouts finished and the number in all, after every chunk, in the calling thread."""
@@ -63,6 +70,7 @@ class _Job:
     workers: tuple[jax.Device, ...]
     lanes: int
     progress: Progress | None
+    per_lane: int = CHUNK_PER_LANE
 
     @property
     def geometry(self) -> Geometry:
@@ -76,7 +84,7 @@ class _Job:
         four of playouts of each position.
         """
         share = -(-self.position.batch * self.num_playouts // len(self.workers))
-        size = self.lanes * (1 if share <= self.lanes else CHUNK_PER_LANE)
+        size = self.lanes * (1 if share <= self.lanes else self.per_lane)
         size = min(size, checks.INT32_MAX // default_max_plies(self.position.size))  # sums and places of plies are 32-bit
         each = size if self.position.batch == 1 else min(4 ** ((self.num_playouts - 1).bit_length() + 1 >> 1), size)
         return size // each, each
@@ -140,7 +148,7 @@ def workers_of(devices: Sequence[jax.Device] | None) -> tuple[jax.Device, ...]:
 
 
 @functools.cache
-def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device):
+def _compiled(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device):
     """The compiled function of a chunk shape on a device; one thread compiles while others wait."""
     g = geometry(size)
     positions, each = shape
@@ -159,16 +167,23 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
     def sums(win_from, draw_at, *args) -> Sums:
         # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
         records = lax.optimization_barrier(play(True, False, *args))
-        valid = (lax.broadcasted_iota(jnp.int32, shape, 0) < args[2]) & (lax.broadcasted_iota(jnp.int32, shape, 1) < args[3])
-        return reduce_records(g, records, areas(g, records.black, records.white), valid, win_from, draw_at)
+        return reduce_records(g, records, areas(g, records.black, records.white), valid(*args), win_from, draw_at)
+
+    def reduced(win_from, draw_at, *args):
+        return kind(g, lax.optimization_barrier(play(False, True, *args)), args[0], valid(*args), win_from, draw_at)
+
+    def valid(tab, seed, num_positions, num_playouts, *_):
+        rows, columns = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
+        return (rows < num_positions) & (columns < num_playouts)
 
     numbers = [jax.ShapeDtypeStruct((), jnp.int32)] * 4
     seed = (jax.ShapeDtypeStruct((), jnp.uint32),) * 2
     tab = jax.eval_shape(lambda: table(Position.empty(size, positions), jnp.zeros(positions, jnp.int32)))
-    shapes = (tab, seed, *numbers) if kind != "sums" else (*numbers[:2], tab, seed, *numbers)
+    thresholds_too = kind == "sums" or callable(kind)
+    shapes = (*numbers[:2], tab, seed, *numbers) if thresholds_too else (tab, seed, *numbers)
     sharding = jax.sharding.SingleDeviceSharding(device)
     jitted = jax.jit(
-        sums if kind == "sums" else playouts,
+        reduced if callable(kind) else sums if kind == "sums" else playouts,
         in_shardings=sharding,
         out_shardings=sharding,
         compiler_options=compiler_options(device.platform),
@@ -179,7 +194,7 @@ def _compiled(kind: str, size: int, shape: tuple[int, int], lanes: int, longest:
 _compiling = threading.Lock()
 
 
-def _results(job: _Job, kind: str, extra: tuple = ()) -> Iterator[tuple[_Chunk, Playouts | Sums]]:
+def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tuple[_Chunk, Playouts | Sums]]:
     """Runs the job's chunks on its workers and yields each with its result (numpy) as it is finished."""
     tables, chunks = job.tables(), iter(job.chunks)
     idle = list(job.workers)
@@ -206,6 +221,20 @@ def _results(job: _Job, kind: str, extra: tuple = ()) -> Iterator[tuple[_Chunk, 
                 yield chunk, future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def run_chunks(
+    reduction: Reduction, komi: float, position, num_playouts, *, seed, first_playout, streams, devices, progress
+) -> Iterator[tuple[_Chunk, jax.Array]]:
+    """Plays like `playouts` with moves, and yields each chunk and what the reduction makes of it on the device."""
+    job = _job(position, num_playouts, seed, first_playout, None, streams, devices, None, progress)
+    job = dataclasses.replace(job, per_lane=CHUNK_PER_LANE_WITH_MOVES)
+    done = 0
+    for chunk, part in _results(job, reduction, thresholds(komi, job.geometry.num_points)):
+        yield chunk, part
+        done += chunk.size * chunk.count
+        if progress is not None:
+            progress(done, position.batch * num_playouts)
 
 
 def playouts(
@@ -298,7 +327,7 @@ def evaluate(
     g = job.geometry
     total, finished = zero_sums(g, position.batch), np.zeros(position.batch, np.int64)
     try:
-        with contextlib.closing(_results(job, "sums", _thresholds(komi, g.num_points))) as results:
+        with contextlib.closing(_results(job, "sums", thresholds(komi, g.num_points))) as results:
             for chunk, part in results:
                 here = slice(chunk.start, chunk.start + chunk.size)
                 for target, source in zip(total, part):
@@ -311,7 +340,7 @@ def evaluate(
     return summarise(position.size, total, finished, num_playouts, komi)
 
 
-def _thresholds(komi: float, num_points: int) -> tuple[int, int]:
+def thresholds(komi: float, num_points: int) -> tuple[int, int]:
     """(the least margin with which Black wins, the margin of a draw or one that never occurs)."""
     beyond = num_points + 1
     whole = int(np.clip(np.floor(komi), -beyond - 1, beyond))
