@@ -26,7 +26,15 @@ from jaxgo.one_loop import compiler_options
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
 from jaxgo.rules import areas
-from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, default_max_plies, table
+from jaxgo.simulation import (
+    Playouts,
+    as_playouts,
+    check_max_plies,
+    check_seed,
+    default_lanes,
+    default_max_plies,
+    table,
+)
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 128

@@ -21,7 +21,16 @@ from jaxgo.engine import workers_of
 from jaxgo.executor import play_all
 from jaxgo.geometry import geometry
 from jaxgo.one_loop import compiler_options
-from jaxgo.position import BLACK, Position, ko_index, own_and_opp, play_moves, point_or_none, points_of, position_hash
+from jaxgo.position import (
+    BLACK,
+    Position,
+    ko_index,
+    own_and_opp,
+    play_moves,
+    point_or_none,
+    points_of,
+    position_hash,
+)
 from jaxgo.reductions import count_points
 from jaxgo.simulation import check_seed, default_lanes, default_max_plies, table
 from jaxgo.tick import CAPTURE, useful
@@ -168,14 +177,13 @@ def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Dev
         after = play_moves(before, jnp.maximum(move, jnp.int32(0)))
         stay = move == jnp.int32(STAY)
         position = jax.tree.map(lambda a, b: jnp.where(stay, b, a), after, before)
-        records = lax.optimization_barrier(
-            play_all(
-                g, table(position, streams), seed, per_position=playouts, lanes=lanes, num_positions=count,
-                num_playouts=jnp.int32(playouts), first_playout=jnp.int32(0), max_plies=jnp.int32(longest), longest=longest,
-                first_plays=True, moves=moves,
-            )  # fmt: skip
-        )
-        return _describe(g, position) | _reduce(g, records, position, playouts, komi_halves, komi_exact)
+        records = play_all(
+            g, table(position, streams), seed, per_position=playouts, lanes=lanes, num_positions=count,
+            num_playouts=jnp.int32(playouts), first_playout=jnp.int32(0), max_plies=jnp.int32(longest), longest=longest,
+            first_plays=True, moves=moves,
+        )  # fmt: skip
+        sums = _reduce(g, lax.optimization_barrier(records), position, playouts, komi_halves, komi_exact)
+        return _describe(g, position) | sums
 
     rows = functools.partial(jax.ShapeDtypeStruct, (leaves,))
     number = jax.ShapeDtypeStruct((), jnp.int32)

@@ -39,6 +39,14 @@ class MoveStatistics:
     num_playouts: int
     """Playouts of each position."""
 
+    def plus(self, other: "MoveStatistics") -> "MoveStatistics":
+        """The statistics of these playouts and others."""
+        sums = [
+            np.where(x.weight[..., None] > 0, np.stack([x.weight, x.value * x.weight, (2 * x.error * x.weight) ** 2], -1), 0.0)
+            for x in (self, other)
+        ]  # fmt: skip
+        return MoveStatistics.from_sums(sums[0] + sums[1], self.num_playouts + other.num_playouts)
+
     @classmethod
     def from_sums(cls, sums: np.ndarray, num_playouts: int) -> "MoveStatistics":
         """From sums of f, f z and f**2, float64 [B, P, 3]."""
@@ -88,7 +96,7 @@ def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf",
     komi = checks.komi(komi)
     if playouts.events is None:
         raise ValueError("playouts must have their moves: jaxgo.playouts(..., moves=True)")
-    batch, count, plies = playouts.events.shape
+    batch, count, _ = playouts.events.shape
     if (batch, playouts.size) != (position.batch, position.size):
         raise ValueError(
             f"playouts must be of the position's batch of {position.batch} and size {position.size}, "

@@ -10,10 +10,18 @@ Names are loaded when first used; importing the package does not import jax.
 import importlib
 
 _HOMES = {
+    "Choice": "players",
+    "FlatPlayer": "players",
+    "Game": "game",
+    "IllegalMove": "game",
+    "Limits": "players",
+    "Player": "players",
     "Rave": "selection",
     "RootStatistics": "search",
     "Search": "search",
+    "TreePlayer": "players",
     "UCB1": "selection",
+    "make_player": "players",
 }
 
 __all__ = sorted(_HOMES)

@@ -41,7 +41,7 @@ class Ties:
         return self._table[start[:, None] + self._columns]
 
 
-def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int) -> Leaves:
+def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int, depth: int = 1 << 30) -> Leaves:
     """Takes `count` descents from a root that is ready, adds the nodes that they reach, and counts their visits on the way.
 
     Args:
@@ -50,6 +50,7 @@ def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int) -> Leaves:
       ties: breaks ties.
       count: number of descents.
       playouts: playouts that each will add.
+      depth: how many moves a descent may go.
     """
     nodes, counts, sources = np.array([ROOT]), np.array([count]), np.array([ROOT])
     parents, moves, children = [], [], []
@@ -62,7 +63,7 @@ def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int) -> Leaves:
         new = child == UNEXPLORED
         if new.any():
             child[new] = tree.add(parent[new], move[new])
-        inner = (child > 0) & tree.ready[child] & (tree.passes[child] < 2)
+        inner = (child > 0) & tree.ready[child] & (tree.passes[child] < 2) & (tree.depth[child] < depth)
         ended = ~inner
         parents.append(np.repeat(parent[ended], number[ended]))
         moves.append(np.repeat(move[ended], number[ended]))

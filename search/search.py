@@ -19,7 +19,7 @@ from jaxgo.leaves import STAY, LeafResults, Leaves
 from jaxgo.position import BLACK
 from jaxgo.simulation import check_seed
 from search import descent, histories
-from search.selection import UCB1, Rave
+from search.selection import Rave
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 
 #: Rounds under way at a time.
@@ -30,6 +30,8 @@ FIRST_LEAVES = 16
 ROUND_SHARE = 0.25
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
+#: How much better a pass must look than the best other move to be played while there is another.
+PASS_GAIN = 0.02
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
 #: How long a wait for the device lasts before it looks whether it should stop, seconds.
@@ -107,6 +109,7 @@ class Search:
         to repeat.
       memory: bytes that the tree may take; a full tree stops growing and goes on learning.
       cleanup: whether to capture all dead stones before passing, for scoring by rules that count what stands on the board.
+      depth: the most moves that the tree looks ahead; 1 is a bandit over the root's moves. By default any number.
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
@@ -128,6 +131,7 @@ class Search:
         history=None,
         memory: int = 1 << 30,
         cleanup: bool = False,
+        depth: int | None = None,
         updates: str | None = None,
         devices=None,
         in_flight: int = IN_FLIGHT,
@@ -143,6 +147,7 @@ class Search:
         self.in_flight = checks.integer("in_flight", in_flight, 1, 64)
         self.seed = check_seed(seed)
         self.cleanup = bool(cleanup)
+        self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
         weighted = self.rule.credit not in (None, "amaf")
         checks.one_of("updates", updates, (None, *UPDATES))
         if weighted and updates == "reductions":
@@ -227,21 +232,21 @@ class Search:
     def best(self) -> int:
         """The move to play: the most visited; P passes.
 
-        A pass is played when there is nothing else, when the other player has passed and the score as it stands wins, or when it
-        is the most visited and does not lose.
+        A pass is played when there is nothing else; when the other player has passed and the score as it stands wins; or when it
+        is the most visited, the score as it stands wins, and every other move looks worse (as in a seki).
         """
         tree, moves = self._tree, self._tree.moves
         visits = np.where(tree.child[ROOT] == FORBIDDEN, -1, tree.visits[ROOT]).astype(np.int64)
+        if not tree.ready[ROOT]:
+            raise ValueError("the search has no visits yet: run it first")
         if self._passing_wins():
             return moves - 1
-        if visits.max() <= 0:
-            raise ValueError("the search has no visits yet: run it first")
         # Equal visits: more wins, then the lower number.
         best = int(np.lexsort((np.arange(moves), -tree.wins[ROOT], -visits))[0])
         if best == moves - 1 and (visits[:-1] > 0).any():
             rate = tree.wins[ROOT] / np.maximum(2 * visits, 1)
             other = int(np.lexsort((-tree.wins[ROOT][:-1], -visits[:-1]))[0])
-            if rate[best] < 0.5 or self.cleanup:
+            if self.cleanup or not self._wins_as_it_stands() or rate[best] < rate[other] + PASS_GAIN:
                 return other
         return best
 
@@ -266,6 +271,32 @@ class Search:
             size, capacity, kinds = self._tree_arguments
             self._tree = Tree(size, capacity, **kinds)
             self._plant(after)
+
+    def lines(self, length: int) -> list[tuple[int, ...]]:
+        """All lines of at most so many moves from the root that the tree holds, the shorter first."""
+        tree, lines, ends = self._tree, [], [((), ROOT)]
+        for _ in range(length):
+            ends = [((*line, int(m)), int(tree.child[node, m])) for line, node in ends for m in np.flatnonzero(tree.child[node] > 0)]
+            ends = [(line, node) for line, node in ends if tree.ready[node]]
+            lines += [line for line, _ in ends]
+        return lines
+
+    def leads_to(self, moves, position: Position, history=None) -> bool:
+        """Whether some moves that the tree holds lead from the root to this position of a game with this history."""
+        tree, node, hashes = self._tree, ROOT, self._history
+        for move in moves:
+            hashes = np.append(hashes, tree.hash[node])
+            node = int(tree.child[node, move])
+        words, ko, passes = _leaf_input(position)
+        black = np.asarray(position.to_play)[0] == BLACK
+        return bool(
+            tree.ready[node]
+            and (self._black_moves(np.array([node]))[0] == black)
+            and (tree.words[node] == words[0]).all()
+            and tree.ko[node] == ko[0]
+            and tree.passes[node] == passes[0]
+            and np.array_equal(hashes, _hashes(history))
+        )
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""
@@ -319,7 +350,7 @@ class Search:
         before = tree.count
         if tree.ready[ROOT]:
             share = max(4, int(self.visits * ROUND_SHARE / playouts))
-            leaves = descent.descend(tree, self.rule, self._ties, min(self.num_leaves, share, most), playouts)
+            leaves = descent.descend(tree, self.rule, self._ties, min(self.num_leaves, share, most), playouts, self.depth)
         else:
             count = min(FIRST_LEAVES, self.num_leaves, most)
             tree.node_visits[ROOT] += count * playouts
@@ -458,12 +489,12 @@ class Search:
 
     def _passing_wins(self) -> bool:
         """The other player has passed, and the score as it stands wins for the player to move."""
-        tree = self._tree
-        useful = (tree.child[ROOT, :-1] != FORBIDDEN).any()
-        if not tree.ready[ROOT] or tree.passes[ROOT] != 1 or (self.cleanup and useful):
-            return False
+        useful = (self._tree.child[ROOT, :-1] != FORBIDDEN).any()
+        return bool(self._tree.passes[ROOT] == 1) and self._wins_as_it_stands() and not (self.cleanup and useful)
+
+    def _wins_as_it_stands(self) -> bool:
         black = self._black_moves(np.array([ROOT]))
-        return bool(self._result(tree.margin[ROOT : ROOT + 1].astype(np.int64), black)[0] == 2)
+        return bool(self._result(self._tree.margin[ROOT : ROOT + 1].astype(np.int64), black)[0] == 2)
 
     def _abandon(self) -> None:
         """Drops the rounds under way, as if they had never been chosen."""
@@ -511,5 +542,3 @@ def _some(results: LeafResults, index) -> LeafResults:
     values = {f.name: getattr(results, f.name) for f in dataclasses.fields(results)}
     return LeafResults(**{k: None if v is None else v[index] for k, v in values.items()})
 
-
-__all__ = ["Rave", "RootStatistics", "Search", "UCB1"]

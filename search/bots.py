@@ -1,0 +1,26 @@
+"""The bots' names and what they are. Imports nothing, so that `--help` answers at once; `search.players` makes the bots."""
+
+#: What each bot is, by name.
+SUMMARIES = {
+    "rave": "tree search with RAVE (Gelly 2009)",
+    "grave": "the same with an ancestor's statistics while a node is young (Cazenave 2015)",
+    "uct": "tree search with UCB1 (Teresa)",
+    "rave-v1": "tree search with RAVE of weighted first plays (Williams 2008, V1)",
+    "rave-v2": "tree search with RAVE of weighted own plays (Williams 2008, V2)",
+    "rave-mctr": "tree search with MCTR statistics (House's proposal)",
+    "amaf": "all moves as first, no tree (Dailey's reference bot 2008)",
+    "wamaf": "weighted all moves as first (Williams 2008, V1)",
+    "wamaf2": "weighted own plays (Williams 2008, V2)",
+    "mctr": "Monte Carlo with transposition of moves (House 2007, 1plyShuffle)",
+    "mctr-capture": "the same in capture mode",
+    "mc": "plain Monte Carlo, every move tried equally often (1plyMC)",
+    "ucb": "Monte Carlo with UCB1 over the moves (Karl; 1plyUCT)",
+    "amaf-first-twice": "negative control: AMAF with the first move counted double",
+    "mctr-whole": "negative control: MCTR without the weight 1/k",
+}
+
+
+def listing() -> str:
+    """The bots' names and summaries, a line each."""
+    width = max(map(len, SUMMARIES))
+    return "bots:\n" + "\n".join(f"  {name:<{width}}  {summary}" for name, summary in SUMMARIES.items()) + "\n"

@@ -1,0 +1,1 @@
+"""The sub-commands of `jaxgo` that play: `genmove` and `selfplay`."""

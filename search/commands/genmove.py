@@ -1,0 +1,145 @@
+"""`jaxgo genmove`: a bot's move in a position of a game record, and why."""
+
+import argparse
+import json
+import math
+import pathlib
+import sys
+import time
+
+from jaxgo.cli import UsageError
+from search import bots
+from search.commands import options
+
+SUMMARY = "a bot's move in a position of a game record, with its tree's statistics"
+
+DEFAULT_VISITS = 20_000
+
+_EPILOG = f"""\
+{bots.listing()}
+examples:
+  jaxgo genmove game.sgf                               RAVE, {DEFAULT_VISITS:,} playouts, in the last position
+  jaxgo genmove game.sgf --move 20 --bot uct --visits 100000
+  jaxgo genmove game.sgf --seconds 5 --heatmap         where the search looks
+  jaxgo genmove game.sgf --plot map.png --json         a picture, and everything for a program
+  jaxgo genmove --size 9                               the first move on 9x9
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments to its parser."""
+    parser.description = "Chooses a move in the last position of a game record, before the passes that closed the game."
+    parser.epilog = _EPILOG
+    parser.add_argument("file", nargs="?", metavar="FILE.sgf", help="the game record; - reads it from stdin")
+    parser.add_argument("--size", type=options.count(2, 25), metavar="N", help="the empty NxN board instead of a record")
+    parser.add_argument("--move", type=options.count(0), metavar="N", help="the position after N moves")
+    parser.add_argument("--bot", type=options.bot, default="rave", metavar="NAME", help="see below (default: rave)")
+    options.add_player_arguments(parser, DEFAULT_VISITS)
+    parser.add_argument("--heatmap", action="store_true", help="print the board with a digit for how each move is liked")
+    parser.add_argument("--plot", metavar="OUT.png", help="draw it (.png, .svg or .pdf; needs jaxgo[plot])")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does what the command line asks for.
+
+    Raises:
+      UsageError: the arguments or the record are no good; nothing has been computed.
+    """
+    if (args.file is None) == (args.size is None):
+        raise UsageError("give a game record, or --size N for an empty board" + (", not both" if args.file else ""))
+    if args.plot:
+        from jaxgo.commands.plots import check_can_plot
+
+        check_can_plot(args.plot)
+    from search.players import Limits, make_player
+
+    try:
+        game = _game(args)
+        player = make_player(
+            args.bot, komi=game.komi, seed=args.seed, cleanup=args.cleanup,
+            leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
+        )  # fmt: skip
+        visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
+        limits = Limits(visits=visits, seconds=args.seconds)
+        if game.over:
+            raise UsageError("the game is over: two passes have ended it; choose another position with --move")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    print(f"jaxgo genmove: {args.bot} at {game.size}x{game.size}: compiling", file=sys.stderr)
+    player.compile(game.size)
+    start = time.perf_counter()
+    choice = player.genmove(game.position, game.history, limits)
+    _report(args, game, choice, time.perf_counter() - start)
+    return 0
+
+
+def _game(args: argparse.Namespace):
+    """The game up to the position asked for."""
+    from jaxgo import Position
+    from jaxgo.sgf import read_game
+    from search.game import Game
+
+    if args.size is not None:
+        if args.move:
+            raise UsageError("--move is for game records, not for an empty board")
+        return Game(Position.empty(args.size), 7.5 if args.komi is None else args.komi)
+    record = read_game(sys.stdin.buffer.read() if args.file == "-" else pathlib.Path(args.file))
+    last = record.last_in_play if args.move is None else args.move
+    if last > len(record.moves):
+        raise UsageError(f"--move must be at most {len(record.moves)}, the record's number of moves, not {last}")
+    komi = args.komi if args.komi is not None else record.komi if record.komi is not None else 7.5
+    positions = record.positions() if last else record.position(0)
+    game = Game(positions[last], komi)
+    import numpy as np
+
+    game.hashes = list(np.asarray(positions.hash())[: last + 1])
+    game.moves = list(record.moves[:last])
+    return game
+
+
+def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
+    """Prints the move and what it rests on."""
+    import numpy as np
+
+    from jaxgo.sgf import format_point
+    from search import heatmap
+    from search.search import RootStatistics
+
+    points = game.size**2
+    values = np.where(choice.visits[:points] > 0, choice.visits[:points].astype(np.float64), np.nan)
+    if not isinstance(choice.statistics, RootStatistics):
+        values = choice.values[:points]
+    if args.plot:
+        heatmap.save_picture(game.position, values, choice.move, args.plot, f"{args.bot}, {choice.playouts:,} playouts")
+        print(f"jaxgo: wrote {args.plot}", file=sys.stderr)
+    name = format_point(choice.move, game.size)
+    order = sorted(np.flatnonzero(choice.visits > 0), key=lambda m: (-choice.visits[m], m))
+    if args.json:
+        document = {
+            "move": name, "bot": args.bot, "size": game.size, "komi": game.komi, "seed": args.seed,
+            "to_play": "black" if game.to_play == 1 else "white", "win_rate": _plain(choice.win_rate),
+            "playouts": choice.playouts, "seconds": round(seconds, 3),
+            "variation": [format_point(p, game.size) for p in choice.variation],
+            "moves": [{"move": format_point(int(m), game.size), "visits": float(choice.visits[m]),
+                       "win_rate": _plain(choice.values[m])} for m in order],
+        }  # fmt: skip
+        if isinstance(choice.statistics, RootStatistics):
+            document |= {"root": choice.statistics.as_json(lambda p: format_point(p, game.size))}
+        print(json.dumps(document, allow_nan=False))
+        return
+    print(f"{'Black' if game.to_play == 1 else 'White'} plays {name}")
+    if choice.playouts:
+        print(f"wins {100 * choice.win_rate:.1f} % of its playouts; {choice.playouts:,} playouts in {seconds:.2f} s")
+        print("expected: " + " ".join(format_point(p, game.size) for p in choice.variation))
+        print(f"\n{'move':>6} {'visits':>10} {'wins':>7}")
+        for m in order[:8]:
+            print(f"{format_point(int(m), game.size):>6} {choice.visits[m]:>10,.0f} {100 * choice.values[m]:>6.1f}%")
+    if args.heatmap:
+        what = "visits" if isinstance(choice.statistics, RootStatistics) else "values"
+        print(f"\n{what}, 9 the most:\n{heatmap.as_text(game.position, values)}")
+
+
+def _plain(value: float) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return None if math.isnan(value) else float(value)

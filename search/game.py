@@ -1,0 +1,114 @@
+"""A game: positions in order, with positional superko, undo, and the hashes that a search needs to know."""
+
+import numpy as np
+
+from jaxgo import Position, checks
+from jaxgo.position import BLACK
+from jaxgo.sgf import format_point
+
+
+class IllegalMove(ValueError):
+    """A move that the rules forbid; the text says why."""
+
+
+class Game:
+    """A game in progress.
+
+    The rules are jaxgo's, and positional superko: no play may repeat an earlier position of the game. Either colour may move
+    at any time, as clients want; the position then counts as theirs to play.
+
+    Args:
+      position: where it begins, one position.
+      komi: points that White gets.
+    """
+
+    def __init__(self, position: Position, komi: float = 7.5):
+        if position.batch != 1:
+            raise ValueError(f"position must be one position, not a batch of {position.batch}")
+        self.komi = checks.komi(komi)
+        self.positions = [position]
+        self.hashes = [np.asarray(position.hash())[0]]
+        self.moves: list[tuple[int, int]] = []
+        """(colour, point) of each move, P for a pass."""
+
+    @property
+    def position(self) -> Position:
+        """The position now."""
+        return self.positions[-1]
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.position.size
+
+    @property
+    def to_play(self) -> int:
+        """1 Black, -1 White."""
+        return int(np.asarray(self.position.to_play)[0])
+
+    @property
+    def over(self) -> bool:
+        """Whether two passes have ended the game."""
+        return bool(np.asarray(self.position.is_over())[0])
+
+    @property
+    def history(self) -> np.ndarray:
+        """uint32 [n, 2]: hashes of the earlier positions."""
+        return np.stack(self.hashes[:-1]) if self.moves else np.empty((0, 2), np.uint32)
+
+    def score(self) -> float:
+        """Black's area minus White's and komi, of the board as it stands."""
+        return int(np.asarray(self.position.score())[0]) - self.komi
+
+    def turn(self, colour: int) -> Position:
+        """The position with this colour to move. A ko binds only the player whom it was set against."""
+        position = self.position
+        if colour == self.to_play:
+            return position
+        stones = np.asarray(position.to_array())[0]
+        checks.one_of("colour", colour, (BLACK, -BLACK))
+        return Position.from_array(stones, to_play=colour, passes=min(int(np.asarray(position.passes)[0]), 1))
+
+    def forbidden(self, position: Position | None = None) -> np.ndarray:
+        """bool [P]: legal points that positional superko forbids to the player to move."""
+        position = self.position if position is None else position
+        points = position.size**2
+        legal = np.flatnonzero(np.asarray(position.legal())[0, :points])
+        out = np.zeros(points, np.bool_)
+        if len(legal):
+            moves = np.full(points, points)  # padded with passes, so that one compiled shape serves
+            moves[: len(legal)] = legal
+            after = np.asarray(position[np.zeros(points, np.int64)].play(moves).hash())[: len(legal)]
+            seen = np.stack(self.hashes)
+            out[legal] = (after[:, None] == seen[None]).all(axis=2).any(axis=1)
+        return out
+
+    def play(self, point: int, colour: int | None = None) -> None:
+        """Plays a move, P for a pass, of a colour, by default the one to move.
+
+        Raises:
+          IllegalMove: the move is illegal, or repeats an earlier position.
+        """
+        before = self.position if colour is None else self.turn(colour)
+        mover = int(np.asarray(before.to_play)[0])
+        try:
+            after = before.play(np.array([point]))
+        except ValueError as error:
+            raise IllegalMove(str(error)) from None
+        after_hash = np.asarray(after.hash())[0]
+        if point != self.size**2 and any((after_hash == h).all() for h in self.hashes):
+            raise IllegalMove(f"{format_point(point, self.size)} repeats an earlier position (positional superko)")
+        self.positions.append(after)
+        self.hashes.append(after_hash)
+        self.moves.append((mover, point))
+
+    def undo(self) -> None:
+        """Takes the last move back.
+
+        Raises:
+          ValueError: there is none.
+        """
+        if not self.moves:
+            raise ValueError("there is no move to take back")
+        for line in (self.positions, self.hashes, self.moves):
+            line.pop()

@@ -1,0 +1,256 @@
+"""Players: bots that choose a move for a position, by name.
+
+Flat bots play random games from the position and choose by the statistics of its moves; tree bots search. `make_player` makes one
+from its name; `search.bots` says what each is.
+"""
+
+import dataclasses
+import time
+from typing import Protocol
+
+import numpy as np
+
+from jaxgo import Position, checks, move_statistics
+from jaxgo.position import BLACK
+from jaxgo.statistics import MoveStatistics
+from search.bots import SUMMARIES
+from search.game import Game
+from search.search import RootStatistics, Search, check_one_position
+from search.selection import UCB1, Rave
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """How long a player may think: at least one of the two."""
+
+    visits: int | None = None
+    """Playouts."""
+    seconds: float | None = None
+    """Time on the clock on the wall."""
+
+    def __post_init__(self):
+        if self.visits is None and self.seconds is None:
+            raise ValueError("limits must give visits or seconds")
+        if self.visits is not None:
+            checks.integer("visits", self.visits, 1)
+        wrong = isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float, type(None)))
+        if wrong or (self.seconds is not None and not 0 < self.seconds < float("inf")):
+            raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Choice:
+    """A player's move and what it rests on; arrays [P + 1], rates from the view of the player to move."""
+
+    move: int
+    """The point, P for a pass."""
+    resign: bool
+    """Whether the player would rather resign."""
+    win_rate: float
+    """Of the move, in [0, 1]; NaN where nothing was played out."""
+    visits: np.ndarray
+    """What each move was tried: playouts, or for flat bots the credit it earned."""
+    values: np.ndarray
+    """Win rate of each move in [0, 1]; NaN without visits."""
+    playouts: int
+    """Playouts made or kept."""
+    variation: list[int]
+    """The moves expected, this one first."""
+    statistics: RootStatistics | MoveStatistics | None
+    """The details."""
+
+
+class Player(Protocol):
+    """What every bot offers."""
+
+    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits) -> Choice:
+        """Chooses a move.
+
+        Args:
+          position: one position that is not over.
+          history: uint32 [n, 2], hashes of the game's earlier positions (`Game.history`).
+          limits: how long to think.
+        """
+
+    def compile(self, size: int) -> None:
+        """Compiles for a board size, so that no clock runs meanwhile."""
+
+
+class FlatPlayer:
+    """A bot without a tree: the best point by a credit rule over playouts of the position itself.
+
+    It passes only when no useful move is left, or when the other player has passed and the score as it stands wins.
+
+    Args:
+      rule: one of `jaxgo.credits.RULES`.
+      komi, seed, cleanup, devices: as in `search.Search`.
+      resign: win rate below which it resigns; 0 never does.
+    """
+
+    #: Playouts between two looks at the clock.
+    STEP = 20_000
+
+    def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, devices=None):
+        self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
+        self.resign, self.devices = resign, devices
+        self._calls = 0
+
+    def compile(self, size: int) -> None:
+        move_statistics(Position.empty(size), self.STEP, rule=self.rule, devices=self.devices)
+        Game(Position.empty(size)).forbidden()
+
+    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits) -> Choice:
+        check_one_position(position)
+        points = position.size**2
+        useful = useful_moves(position, history)
+        if not useful.any() or (passing_wins(position, self.komi) and not self.cleanup):
+            return _pass(points)
+        total, done, deadline = None, 0, None if limits.seconds is None else time.monotonic() + limits.seconds
+        most = limits.visits or checks.INT32_MAX
+        self._calls += 1
+        while done < most and (done == 0 or deadline is None or time.monotonic() < deadline):
+            count = most - done if deadline is None else min(self.STEP, most - done)
+            part = move_statistics(
+                position, count, rule=self.rule, komi=self.komi, seed=(self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64,
+                first_playout=done, devices=self.devices,
+            )  # fmt: skip
+            total = part if total is None else total.plus(part)
+            done += count
+        values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
+        if np.isnan(values).all():  # no useful move was ever played first: any will do
+            values[np.flatnonzero(useful)[0]] = 0.5
+        ties = np.flatnonzero(values == np.nanmax(values))
+        move = int(np.random.default_rng([self.seed, self._calls]).choice(ties))
+        rate = float(values[move])
+        return Choice(move, rate < self.resign, rate, np.append(np.where(useful, total.weight[0], 0.0), 0.0),
+                      np.append(values, np.nan), done, [move], total)  # fmt: skip
+
+
+class TreePlayer:
+    """A bot that searches, and keeps the part of its tree that the game follows.
+
+    Args:
+      rule: a rule of selection.
+      resign: win rate below which it resigns; 0 never does.
+      **options: of `search.Search`.
+    """
+
+    def __init__(self, rule, *, resign: float = 0.0, **options):
+        self.rule, self.resign, self.options = rule, resign, options
+        self.search: Search | None = None
+
+    def compile(self, size: int) -> None:
+        Search(Position.empty(size), rule=self.rule, **self.options).compile()
+
+    def prepare(self, position: Position, history: np.ndarray | None) -> Search:
+        """The search of a position: the present one, moved on, where the game has followed it."""
+        if self.search is not None and not self._follow(position, history):
+            self.search.close()
+            self.search = None
+        if self.search is None:
+            self.search = Search(position, rule=self.rule, history=history, **self.options)
+        return self.search
+
+    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits) -> Choice:
+        search = self.prepare(position, history)
+        if passing_wins(position, search.komi) and not search.cleanup:
+            return _pass(position.size**2)
+        search.run(visits=limits.visits, seconds=limits.seconds)
+        return self.choice()
+
+    def choice(self) -> Choice:
+        """What the search would play now."""
+        search = self.search
+        found, move = search.statistics(), search.best()
+        rate = float(found.win_rate[move])
+        return Choice(
+            move, rate < self.resign, rate, found.visits, found.win_rate, found.root_visits, search.variation(move), found
+        )
+
+    def _follow(self, position: Position, history: np.ndarray | None) -> bool:
+        """Moves the search on to a position that lies at most two moves ahead in its tree."""
+        search = self.search
+        if search.position.size != position.size:
+            return False
+        for moves in ((), *search.lines(2)):
+            if search.leads_to(moves, position, history):
+                for move in moves:
+                    search.advance(move)
+                return True
+        return False
+
+
+def _pass(points: int) -> Choice:
+    none = np.full(points + 1, np.nan)
+    return Choice(points, False, float("nan"), np.zeros(points + 1), none, 0, [points], None)
+
+
+def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
+    """bool [P]: legal points that fill no own eye and repeat no earlier position."""
+    game = Game(position)
+    if history is not None:
+        game.hashes = [*history, *game.hashes]
+    points = position.size**2
+    legal = np.asarray(position.legal())[0, :points]
+    return legal & ~own_eyes(position) & ~game.forbidden()
+
+
+def own_eyes(position: Position) -> np.ndarray:
+    """bool [P]: eyes of the player to move (see `jaxgo.tick`)."""
+    stones = np.pad(np.asarray(position.to_array())[0] * int(np.asarray(position.to_play)[0]), 1, constant_values=2)
+    size = position.size
+    beside = [stones[1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size] for dy, dx in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+    diagonal = [stones[1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size] for dy in (-1, 1) for dx in (-1, 1)]
+    enemies, edge = sum(d == -1 for d in diagonal), sum(d == 2 for d in diagonal) > 0
+    eye = (stones[1:-1, 1:-1] == 0) & np.all([(b == 1) | (b == 2) for b in beside], axis=0) & (enemies + edge <= 1)
+    return eye.reshape(-1)
+
+
+def passing_wins(position: Position, komi: float) -> bool:
+    """Whether the other player has passed and the score as it stands wins for the player to move."""
+    if int(np.asarray(position.passes)[0]) != 1:
+        return False
+    beyond = int(np.asarray(position.score())[0]) - komi
+    return (beyond > 0) if int(np.asarray(position.to_play)[0]) == BLACK else (beyond < 0)
+
+
+#: The rules of the tree bots, by name.
+_TREES = {
+    "rave": Rave(), "grave": Rave(reference_visits=400), "uct": UCB1(), "rave-v1": Rave(credit="weighted_v1"),
+    "rave-v2": Rave(credit="weighted_v2"), "rave-mctr": Rave(credit="mctr_simple"), "ucb": UCB1(),
+}  # fmt: skip
+#: The credit rules of the flat bots.
+_FLAT = {
+    "amaf": "amaf", "wamaf": "weighted_v1", "wamaf2": "weighted_v2", "mctr": "mctr_simple", "mctr-capture": "mctr_capture",
+    "mc": "first_move", "amaf-first-twice": "amaf_first_twice", "mctr-whole": "mctr_whole",
+}  # fmt: skip
+#: Options that only tree bots have.
+_OF_TREES = ("rule", "leaves", "playouts_per_leaf", "memory", "updates", "in_flight")
+
+
+def rule_of(bot: str):
+    """The rule of selection of a tree bot.
+
+    Raises:
+      ValueError: it has none.
+    """
+    checks.one_of("the bot with settings of a rule", bot, tuple(_TREES))
+    return _TREES[bot]
+
+
+def make_player(bot: str, **options) -> Player:
+    """A player by its name in `search.bots.SUMMARIES`.
+
+    Args:
+      bot: the name.
+      **options: of `FlatPlayer` or `TreePlayer`; flat bots ignore those that only a tree has. `rule` replaces a tree bot's own.
+
+    Raises:
+      ValueError: no such bot.
+    """
+    checks.one_of("bot", bot, tuple(SUMMARIES))
+    if bot in _FLAT:
+        return FlatPlayer(_FLAT[bot], **{k: v for k, v in options.items() if k not in _OF_TREES})
+    if bot == "ucb":
+        options["depth"] = 1
+    return TreePlayer(options.pop("rule", _TREES[bot]), **options)

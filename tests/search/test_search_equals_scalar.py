@@ -1,0 +1,180 @@
+"""The batched search, one leaf at a time, builds the tree of an independent scalar search, node by node.
+
+Both see the same playouts and break ties by the same numbers; legality, captures, repetitions, results, credits and values are
+worked out twice.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import Rave, Search, UCB1
+from search.descent import Ties
+from search.tree import FORBIDDEN, ROOT, Tree
+from tests.positions import from_games, middle_game
+from tests.referee import Game, parse
+from tests.search.scalar_tree import ScalarTree
+
+SEED = 5
+
+
+def feed(game: Game, leaf: int, count: int) -> list[list[int]]:
+    """The playouts that the engine plays from the leaf of this number."""
+    played = jaxgo.playouts(from_games(game), count, seed=SEED, streams=[leaf], moves=True)
+    return [[int(move) for move in line if move >= 0] for line in played.moves[0]]
+
+
+def grow_both(game: Game, rule, visits: int, *, komi: float = 7.5, playouts: int = 1, history=()) -> tuple[Search, ScalarTree]:
+    """The search and its reference after so many visits."""
+    hashes = np.concatenate([np.asarray(from_games(old).hash()) for old in history]) if history else None
+    batched = Search(
+        from_games(game), rule=rule, komi=komi, leaves=1, playouts_per_leaf=playouts, seed=SEED, in_flight=1, history=hashes
+    )
+    batched.run(visits=visits)
+    batched.close()
+    scalar = ScalarTree(
+        game, rule, komi=komi, playouts_per_leaf=playouts, feed=feed, ties=Ties(SEED, game.num_points + 1),
+        history=[tuple(old.stones) for old in history],
+    )  # fmt: skip
+    scalar.run(visits)
+    return batched, scalar
+
+
+def assert_same_tree(tree: Tree, scalar: ScalarTree) -> None:
+    """Every node of one is in the other, with the same statistics; fractions up to rounding."""
+    assert tree.count == scalar.num_nodes
+    expected = scalar.nodes()
+    ready = [node for node in range(tree.count) if tree.ready[node]]
+    paths = {tuple(tree.path(node)): node for node in ready}
+    assert paths.keys() == expected.keys()
+    colours = tree.rave_visits.shape[1]
+    for path, node in expected.items():
+        i = paths[path]
+        candidates = np.flatnonzero(tree.child[i] != FORBIDDEN).tolist()
+        assert candidates == node.candidates, path
+        assert (tree.node_visits[i], tree.node_wins[i], tree.node_leads[i]) == (node.visits, node.wins, node.lead), path
+        visits, wins, leads = (np.zeros(tree.moves, int) for _ in range(3))
+        for move, child in node.children.items():
+            visits[move], wins[move], leads[move] = child.visits, 2 * child.visits - child.wins, -child.lead
+            assert tree.child[i, move] == paths[*path, move]
+        for name, numbers in (("visits", visits), ("wins", wins), ("leads", leads)):
+            np.testing.assert_array_equal(getattr(tree, name)[i], numbers, f"{name} of {path}")
+        for name in ("rave_visits", "rave_wins"):
+            numbers = np.zeros((2, tree.moves))
+            for key, value in getattr(node, name).items():
+                numbers[key] = value
+            actual = getattr(tree, name)[i]
+            if actual.dtype.kind == "i":
+                np.testing.assert_array_equal(actual, numbers[:colours], f"{name} of {path}")
+            else:
+                np.testing.assert_allclose(actual, numbers[:colours], rtol=1e-9, atol=1e-9, err_msg=f"{name} of {path}")
+
+
+def after(game: Game, move: int) -> Game:
+    """The position after a move."""
+    out = game.copy()
+    out.play(move)
+    return out
+
+
+CLOSE = """
+    . X .
+    X X O
+    . O .
+"""
+"""A board of 3x3 on which few plies are left, with captures, recaptures and repetitions among them."""
+
+RULES = {
+    "ucb1": UCB1(),
+    "ucb1 greedy": UCB1(exploration=0.05, first_play=0.6),
+    "rave": Rave(),
+    "rave hand": Rave(schedule="hand", k=50.0, first_play=0.9),
+    "rave loose": Rave(strict=False, bias=0.3),
+    "rave hand loose": Rave(strict=False, schedule="hand"),
+    "grave": Rave(reference_visits=20),
+    "grave loose": Rave(reference_visits=10, strict=False, schedule="hand"),
+    "v1": Rave(credit="weighted_v1"),
+    "v2": Rave(credit="weighted_v2", schedule="hand"),
+    "mctr": Rave(credit="mctr_simple"),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_tree_on_5x5(name):
+    batched, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 100, komi=0.5)
+    assert_same_tree(batched.tree, scalar)
+    assert max(len(path) for path in scalar.nodes()) > 2
+
+
+@pytest.mark.parametrize("name", ["ucb1 greedy", "rave", "rave hand loose", "grave", "v1", "mctr"])
+def test_games_that_end_in_the_tree(name):
+    """On 3x3 few plies fill the board: the tree holds ends of the game, draws among their results, and they are visited again."""
+    batched, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
+    assert_same_tree(batched.tree, scalar)
+    assert scalar.ended > 20
+    assert any(node.wins % 2 for node in scalar.nodes().values()), "no draws"
+
+
+@pytest.mark.parametrize("name", ["ucb1", "rave", "rave loose", "v2"])
+def test_eight_playouts_of_each_leaf(name):
+    game = Game(3, to_play=-1)
+    batched, scalar = grow_both(game, RULES[name], 8 * 60, komi=9, playouts=8)
+    assert_same_tree(batched.tree, scalar)
+    assert batched.visits == 480
+
+
+@pytest.mark.parametrize("name", ["ucb1", "rave", "grave loose"])
+def test_tree_on_7x7(name):
+    batched, scalar = grow_both(middle_game(7, 25, seed=4), RULES[name], 60, komi=2.5)
+    assert_same_tree(batched.tree, scalar)
+
+
+def test_eight_playouts_of_each_leaf_on_7x7():
+    batched, scalar = grow_both(Game(7), RULES["rave"], 8 * 40, komi=7.0, playouts=8)
+    assert_same_tree(batched.tree, scalar)
+
+
+@pytest.mark.parametrize("name", ["ucb1 greedy", "rave"])
+def test_moves_that_repeat_a_position_of_the_tree_are_struck(name):
+    batched, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
+    assert_same_tree(batched.tree, scalar)
+    assert scalar.struck > 0
+    assert batched.visits == 150
+
+
+def test_moves_that_repeat_a_position_of_the_game_are_struck():
+    game = parse(CLOSE)[0]
+    one, other = game.candidates()
+    batched, scalar = grow_both(game, RULES["rave"], 40, komi=-9, history=[after(game, one)])
+    assert_same_tree(batched.tree, scalar)
+    assert batched.tree.child[ROOT, one] == FORBIDDEN != batched.tree.child[ROOT, other]
+    assert batched.tree.visits[ROOT, one] == 0
+
+
+def test_who_can_only_repeat_positions_passes():
+    """Even if he loses by it."""
+    game = parse(CLOSE, passes=1)[0]
+    moves = game.candidates()
+    batched, scalar = grow_both(game, RULES["rave"], 30, komi=20.5, history=[after(game, move) for move in moves])
+    assert_same_tree(batched.tree, scalar)
+    assert scalar.struck == len(moves)
+    np.testing.assert_array_equal(np.flatnonzero(batched.tree.visits[ROOT]), [game.pass_move])
+
+
+@pytest.mark.parametrize("to_play, komi, may_pass", [(1, -30.5, True), (1, 30.5, False), (-1, -30.5, False), (-1, 30.5, True)])
+def test_a_pass_is_answered_by_a_pass_if_that_does_not_lose(to_play, komi, may_pass):
+    game = Game(5, middle_game(5, 6, seed=8).stones, to_play=to_play, passes=1)
+    batched, scalar = grow_both(game, RULES["rave"], 40, komi=komi)
+    assert_same_tree(batched.tree, scalar)
+    assert (batched.tree.child[ROOT, -1] != FORBIDDEN) == may_pass
+
+
+def test_reference_notices_a_wrong_tree():
+    """The comparison itself: the trees of another rule differ."""
+    batched, scalar = grow_both(Game(3), RULES["rave"], 60, komi=0.5)
+    assert_same_tree(batched.tree, scalar)
+    loose, _ = grow_both(Game(3), dataclasses.replace(RULES["rave"], strict=False), 60, komi=0.5)
+    with pytest.raises(AssertionError):
+        assert_same_tree(loose.tree, scalar)
