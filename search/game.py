@@ -79,8 +79,7 @@ class Game:
             moves = np.full(points, points)  # padded with passes, so that one compiled shape serves
             moves[: len(legal)] = legal
             after = np.asarray(position[np.zeros(points, np.int64)].play(moves).hash())[: len(legal)]
-            seen = np.stack(self.hashes)
-            out[legal] = (after[:, None] == seen[None]).all(axis=2).any(axis=1)
+            out[legal] = np.isin(hash_numbers(after), hash_numbers(np.stack(self.hashes)))
         return out
 
     def play(self, point: int, colour: int | None = None) -> None:
@@ -112,3 +111,19 @@ class Game:
             raise ValueError("there is no move to take back")
         for line in (self.positions, self.hashes, self.moves):
             line.pop()
+
+
+def hash_numbers(hashes) -> np.ndarray:
+    """uint64 [n] of the hashes of a game's earlier positions, uint32 [n, 2] as `Position.hash` gives them, or None for none.
+
+    Raises:
+      ValueError: another type or shape.
+    """
+    if hashes is None:
+        return np.empty(0, np.uint64)
+    hashes = np.asarray(hashes)
+    if hashes.dtype == np.uint64 and hashes.ndim == 1:
+        return hashes
+    if hashes.ndim != 2 or hashes.shape[1] != 2 or hashes.dtype != np.uint32:
+        raise ValueError(f"history must be hashes of positions, uint32 [n, 2], not {hashes.dtype} {list(hashes.shape)}")
+    return hashes[:, 0].astype(np.uint64) << np.uint64(32) | hashes[:, 1]

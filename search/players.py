@@ -14,7 +14,7 @@ from jaxgo import Position, checks, move_statistics
 from jaxgo.position import BLACK
 from jaxgo.statistics import MoveStatistics
 from search.bots import SUMMARIES
-from search.game import Game
+from search.game import Game, hash_numbers
 from search.search import RootStatistics, Search, check_one_position
 from search.selection import UCB1, Rave
 
@@ -188,7 +188,7 @@ def _pass(points: int) -> Choice:
 def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
     """bool [P]: legal points that fill no own eye and repeat no earlier position."""
     game = Game(position)
-    if history is not None:
+    if len(hash_numbers(history)):
         game.hashes = [*history, *game.hashes]
     points = position.size**2
     legal = np.asarray(position.legal())[0, :points]

@@ -19,6 +19,7 @@ from jaxgo.leaves import STAY, LeafResults, Leaves
 from jaxgo.position import BLACK
 from jaxgo.simulation import check_seed
 from search import descent, histories
+from search.game import hash_numbers
 from search.selection import Rave
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 
@@ -153,7 +154,7 @@ class Search:
         if weighted and updates == "reductions":
             raise ValueError(f"updates must be 'histories' for the credit {self.rule.credit!r}, not 'reductions'")
         self.updates = updates or ("histories" if weighted else "reductions")
-        self._history = _hashes(history)
+        self._history = hash_numbers(history)
         size = position.size
         kinds = {"colours": 2 if self.rule.reference_visits else 1, "fractions": weighted, "legal": weighted}
         capacity = min(checks.integer("memory", memory, 1, 1 << 50) // Tree.bytes_per_node(size, **kinds), 1 << 30)
@@ -259,8 +260,8 @@ class Search:
         self._abandon()
         tree = self._tree
         after = self._position.play(np.array([checks.integer("move", move, 0, tree.moves - 1)]))
-        hashes = np.append(self._history, _hashes(self._position.hash()))
-        if move != tree.moves - 1 and _hashes(after.hash())[0] in hashes:
+        hashes = np.append(self._history, hash_numbers(self._position.hash()))
+        if move != tree.moves - 1 and hash_numbers(after.hash())[0] in hashes:
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
         self._history = hashes
         child = int(tree.child[ROOT, move])
@@ -295,7 +296,7 @@ class Search:
             and (tree.words[node] == words[0]).all()
             and tree.ko[node] == ko[0]
             and tree.passes[node] == passes[0]
-            and np.array_equal(hashes, _hashes(history))
+            and np.array_equal(hashes, hash_numbers(history))
         )
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
@@ -515,18 +516,6 @@ def check_one_position(position) -> None:
         raise ValueError(f"position must be one position, not a batch of {position.batch}")
     if bool(np.asarray(position.is_over())[0]):
         raise ValueError("position must not be over, but two passes have ended the game")
-
-
-def _hashes(hashes) -> np.ndarray:
-    """uint64 [n] of `Position.hash`'s uint32 [n, 2]."""
-    if hashes is None:
-        return np.empty(0, np.uint64)
-    hashes = np.asarray(hashes)
-    if hashes.dtype == np.uint64 and hashes.ndim == 1:
-        return hashes
-    if hashes.ndim != 2 or hashes.shape[1] != 2 or hashes.dtype != np.uint32:
-        raise ValueError(f"history must be hashes of positions, uint32 [n, 2], not {hashes.dtype} {hashes.shape}")
-    return hashes[:, 0].astype(np.uint64) << np.uint64(32) | hashes[:, 1]
 
 
 def _leaf_input(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,127 @@
+"""Players: limits, reuse of the tree, and clear errors."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
+from search.bots import SUMMARIES
+from search.players import own_eyes, passing_wins
+from search.selfplay import play_game
+from tests import referee
+
+
+@pytest.mark.parametrize("bot", SUMMARIES)
+def test_every_bot_plays_a_legal_game_to_its_end(bot):
+    """The referee finds every move legal; both ends pass, and superko is kept (`Game.play` would refuse)."""
+    players = [make_player(bot, komi=0.5, leaves=16, playouts_per_leaf=8, seed=s) for s in (1, 2)]
+    played = play_game(*players, jaxgo.Position.empty(5), Limits(visits=300), komi=0.5)
+    board = referee.Game(5)
+    for colour, point in played.game.moves:
+        assert board.to_play == colour
+        assert point == 25 or board.why_illegal(point) is None
+        board.play(point)
+    assert played.game.over
+    assert played.game.score() == board.margin() - 0.5
+
+
+def test_the_same_seed_plays_the_same_game():
+    def moves(seed):
+        players = [make_player("rave", komi=0.5, leaves=16, playouts_per_leaf=8, seed=seed) for _ in range(2)]
+        return play_game(*players, jaxgo.Position.empty(5), Limits(visits=300), komi=0.5).game.moves
+
+    assert moves(7) == moves(7)
+    assert moves(7) != moves(8)
+
+
+def test_the_tree_follows_the_game():
+    """After a move and its reply the player goes on with what it knows; after another game it begins anew."""
+    player = TreePlayer(Rave(), komi=0.5, leaves=16, playouts_per_leaf=8)
+    game = Game(jaxgo.Position.empty(5), 0.5)
+    first = player.genmove(game.position, game.history, Limits(visits=3000))
+    reply = player.search.variation(first.move)[1]
+    expected = player.search.tree.visits[player.search.tree.child[0, first.move], reply]
+    game.play(first.move)
+    game.play(reply)
+    search = player.prepare(game.position, game.history)
+    assert search.visits == expected > 0
+    assert search.tree.depth[0] == 0
+    assert len(search.history) == 2
+    other = Game(jaxgo.Position.empty(5).play(3), 0.5)
+    assert player.prepare(other.position, other.history).visits == 0
+
+
+def test_a_time_limit_is_kept():
+    player = make_player("rave", komi=0.5, leaves=16, playouts_per_leaf=8)
+    player.compile(5)
+    position = jaxgo.Position.empty(5)
+    player.genmove(position, None, Limits(visits=100))
+    start = time.monotonic()
+    player.search.run(seconds=0.3)
+    assert 0.25 < time.monotonic() - start < 3
+    invariant = player.search.tree.node_visits[0] - player.search.tree.visits[0].sum()
+    assert invariant > 0
+    assert invariant % 8 == 0
+
+
+def test_a_search_stops_on_request():
+    search = Search(jaxgo.Position.empty(5), leaves=16, playouts_per_leaf=8)
+    search.run(visits=100)
+    thread = threading.Thread(target=lambda: search.run(seconds=60))
+    thread.start()
+    time.sleep(0.2)
+    search.stop()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert 0 <= search.best() <= 25
+    tree = search.tree
+    assert tree.wins[0].sum() <= 2 * tree.visits[0].sum()
+    before = search.visits
+    search.run(visits=before + 500)
+    assert search.visits >= before + 500
+
+
+def test_resigns_below_its_threshold():
+    """White is dead everywhere: he resigns, and would go on without a threshold."""
+    position = jaxgo.Position.from_ascii("X X X X . \n X . X X X \n X X X X . \n . O O X X \n . . . X .", to_play=-1)
+    for bot in ("rave", "amaf"):
+        assert make_player(bot, komi=0.5, leaves=16, playouts_per_leaf=8, resign=0.4).genmove(position, None, Limits(300)).resign
+        assert not make_player(bot, komi=0.5, leaves=16, playouts_per_leaf=8).genmove(position, None, Limits(300)).resign
+
+
+@pytest.mark.parametrize("colour", [1, -1])
+def test_own_eyes_are_the_referees(colour):
+    position = jaxgo.Position.from_ascii(". X O O . \n X X O . O \n . X X O O \n X . X X . \n . X . X X", to_play=colour)
+    board = referee.Game(5, np.asarray(position.to_array()).reshape(-1), to_play=colour)
+    expected = [board.stones[p] == 0 and board.is_eye(p, colour) for p in range(25)]
+    np.testing.assert_array_equal(own_eyes(position), expected)
+    assert any(expected)
+
+
+def test_passing_wins_only_after_a_pass_and_when_ahead():
+    rows = "X X . \n X X X \n X X X"
+    for passes, komi, to_play, expected in ((1, 8.5, 1, True), (0, 8.5, 1, False), (1, 9, 1, False), (1, 9.5, -1, True)):
+        assert passing_wins(jaxgo.Position.from_ascii(rows, to_play=to_play, passes=passes), komi) == expected
+
+
+def test_bad_input_says_what_is_wrong():
+    position = jaxgo.Position.empty(5)
+    with pytest.raises(ValueError, match="bot must be one of .*rave.* not 'raves'"):
+        make_player("raves")
+    with pytest.raises(ValueError, match="limits must give visits or seconds"):
+        Limits()
+    with pytest.raises(ValueError, match="visits must be between 1 and"):
+        Limits(visits=-3)
+    with pytest.raises(ValueError, match="seconds must be a positive finite number, not -1"):
+        Limits(seconds=-1)
+    over = jaxgo.Position.from_array(np.zeros((5, 5), np.int8), passes=2)
+    for player in (TreePlayer(Rave()), FlatPlayer("amaf")):
+        with pytest.raises(ValueError, match="position must not be over"):
+            player.genmove(over, None, Limits(10))
+        with pytest.raises(ValueError, match="one position, not a batch of 2"):
+            player.genmove(jaxgo.Position.empty(5, 2), None, Limits(10))
+        with pytest.raises(ValueError, match=r"history must be hashes of positions, uint32 \[n, 2\], not int64"):
+            player.genmove(position, np.zeros((3, 3), np.int64), Limits(10))
