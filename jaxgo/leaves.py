@@ -8,6 +8,7 @@ import concurrent.futures
 import dataclasses
 import functools
 import threading
+import time
 from collections.abc import Sequence
 
 import jax
@@ -100,6 +101,17 @@ class Leaves:
         self._workers = workers_of(devices)
         self._share = -(-self.leaves // len(self._workers))
         self._pool = concurrent.futures.ThreadPoolExecutor(len(self._workers))
+        self._busy: list[float] = []
+
+    @property
+    def num_workers(self) -> int:
+        """Cores or devices that work."""
+        return len(self._workers)
+
+    @property
+    def busy_seconds(self) -> float:
+        """Seconds that they have worked, all together."""
+        return sum(self._busy)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
@@ -133,7 +145,7 @@ class Leaves:
         ]
 
     def _run(self, arrays: list[np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:
-        count = len(arrays[0])
+        start, count = time.perf_counter(), len(arrays[0])
         fill = np.minimum(np.arange(self._share), count - 1)
         function = _compiled(self.size, self._share, self.playouts, self.moves, device)
         threshold = int(np.floor(np.clip(2 * self.komi, -2000, 2000)))
@@ -141,7 +153,9 @@ class Leaves:
         out = function(*jax.device_put(
             (*[x[fill] for x in arrays], self._seed, np.int32(threshold), np.int32(exact), np.int32(count)), device
         ))  # fmt: skip
-        return {name: np.asarray(x)[:count] for name, x in out.items()}
+        found = {name: np.asarray(x)[:count] for name, x in out.items()}
+        self._busy.append(time.perf_counter() - start)
+        return found
 
     def gather(self, futures: Sequence[concurrent.futures.Future]) -> LeafResults:
         """The results of a call, in the order of its leaves; waits for them."""

@@ -196,6 +196,16 @@ class Search:
         """Playouts that the root has had, those kept from earlier moves included."""
         return int(self._tree.node_visits[ROOT])
 
+    @property
+    def device_seconds(self) -> float:
+        """Seconds that the workers (cores or devices) have worked, all together."""
+        return self._device.busy_seconds
+
+    @property
+    def num_workers(self) -> int:
+        """Cores or devices that play."""
+        return self._device.num_workers
+
     def compile(self) -> None:
         """Compiles what the search needs on the device, so that no clock runs meanwhile."""
         self._device.compile()

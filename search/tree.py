@@ -222,3 +222,4 @@ def _sum_by(keys: np.ndarray, rows: list[np.ndarray | None]):
     if len(starts) == len(keys):
         return (keys, order), [None if x is None else x[order] for x in rows]
     return (keys[starts], order[starts]), [None if x is None else np.add.reduceat(x[order], starts, axis=0, dtype=x.dtype) for x in rows]
+

@@ -64,10 +64,9 @@ def run(args: argparse.Namespace) -> int:
         limits = Limits(visits=visits, seconds=args.seconds)
         if game.over:
             raise UsageError("the game is over: two passes have ended it; choose another position with --move")
+        player.compile(game.size)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    print(f"jaxgo genmove: {args.bot} at {game.size}x{game.size}: compiling", file=sys.stderr)
-    player.compile(game.size)
     start = time.perf_counter()
     choice = player.genmove(game.position, game.history, limits)
     _report(args, game, choice, time.perf_counter() - start)

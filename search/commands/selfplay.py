@@ -64,8 +64,11 @@ def run(args: argparse.Namespace) -> int:
                 for i, bot in enumerate((args.black, args.white))
             ]  # fmt: skip
             if number == 1:
-                for player in players:
-                    player.compile(args.size)
+                try:
+                    for player in players:
+                        player.compile(args.size)
+                except ValueError as error:
+                    raise UsageError(str(error)) from error
 
             def show(game, choice, number=number):
                 if sys.stderr.isatty():

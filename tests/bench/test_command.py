@@ -181,3 +181,15 @@ def test_figures_are_short() -> None:
     assert report.rate(None) == "-"
     assert report.ratio({"median": 1.214, "min": 1.19, "max": 1.24}) == "1.21 (1.19-1.24)"
     assert report.seconds({"median": 2.3, "min": 2.25, "max": 2.4}) == "2.30 s (2.25-2.40)"
+
+
+def test_search() -> None:
+    document = result_of("search", "--sizes", "5", "--runs", "1", "--count", "4096")
+    assert_says_what_it_ran_on(document, "search")
+    assert [entry["name"] for entry in document["results"]] == ["no tree", "rave", "uct"]
+    for entry in document["results"]:
+        assert_spread(entry["per_second"])
+    for entry in document["results"][1:]:
+        assert entry["of_same_batch"] > 0
+        assert 0 < entry["shares"]["device"] <= 1.001
+    assert document["memory"][0]["bytes_per_node"] > 26 * 20

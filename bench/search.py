@@ -1,0 +1,68 @@
+"""How many playouts per second are left inside a tree search, and where its time goes."""
+
+from collections.abc import Mapping, Sequence
+
+from bench import hardware, report
+from bench.measure import spread
+from bench.series import Contender, Plan, Say, run_in_turn, within
+from bench.worker import Worker, environment
+
+SUMMARY = "playouts per second inside a tree search, beside those of the same batch without a tree"
+DESCRIPTION = """\
+A tree search from the empty board with 256 leaves x 8 playouts a round, by RAVE and by UCB1, beside
+`jaxgo.playouts` of 256 positions x 8 playouts, in turn, on the whole machine. Shares are of the time on the
+clock: the host chooses leaves and backs results up while the devices play; a device is idle when it does not.
+"""
+SIZES = (9, 13, 19)
+LEAVES, PLAYOUTS = 256, 8
+SAME_BATCH = "no tree"
+
+
+def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
+    """Measures all sizes.
+
+    Args:
+      sizes: of the boards.
+      plan: how much to measure.
+      say: told what goes on.
+
+    Returns:
+      The report. `results` has an entry per size and contender with `size`, `name`, the spread `per_second`, and for searches
+      `of_same_batch`, the ratio of the medians, and `shares` (see `bench.search_work.shares`); `memory` has `size`,
+      `bytes_per_node`.
+    """
+    made = report.begin("search", hardware.describe(), {"sizes": list(sizes), "leaves": LEAVES, "playouts": PLAYOUTS, **vars(plan)})
+    results, memory = [], []
+    with Worker(environment=environment()) as worker:
+        for size in sizes:
+            batch = {"size": size, "leaves": LEAVES, "playouts": PLAYOUTS}
+            first = LEAVES * PLAYOUTS
+            contenders = [Contender(f"{size} {SAME_BATCH}", worker, "bench.search_work:SameBatch", batch, first)]
+            for rule in ("rave", "uct"):
+                name = f"{size} {rule}"
+                arguments = {"label": name, "rule": rule, **batch}
+                contenders.append(Contender(name, worker, "bench.search_work:InSearch", arguments, first))
+            runs = run_in_turn(contenders, plan, within(say, f"{size}x{size}"))
+            rates = {name: spread(sample.per_second for sample in run.samples) for name, run in runs.items()}
+            base = rates[f"{size} {SAME_BATCH}"]["median"]
+            for name, figures in rates.items():
+                entry = {"size": size, "name": name.partition(" ")[2], "per_second": figures}
+                if SAME_BATCH not in name:
+                    entry |= {"of_same_batch": figures["median"] / base, "shares": worker.call("bench.search_work:shares", label=name)}
+                results.append(entry)
+            memory.append({"size": size, "bytes_per_node": worker.call("bench.search_work:bytes_per_node", size=size)})
+        made["software"] = worker.call("bench.hardware:software")
+    return {**made, "results": results, "memory": memory}
+
+
+def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+    """The report for people."""
+    rows = []
+    for entry in made["results"]:
+        shares = entry.get("shares")
+        cells = [f"{shares[k]:.0%}" for k in ("select", "back up", "wait", "device")] if shares else ["-"] * 4
+        of_batch = f"{entry['of_same_batch']:.2f}" if shares else "-"
+        rows.append((f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["per_second"]), of_batch, *cells))
+    columns = ("board", "playouts/s", "ratio", "choose", "back up", "wait", "device")
+    memory = ", ".join(f"{m['bytes_per_node']:,} bytes at {m['size']}x{m['size']}" for m in made["memory"])
+    return [report.table("a search of 256 leaves x 8 playouts, whole machine; ratio to the same batch without a tree", columns, rows), f"a node of a RAVE tree: {memory}"]

@@ -1,0 +1,120 @@
+"""`jaxgo genmove` and `jaxgo selfplay`, as a user runs them."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import bots
+from search.commands import genmove
+from search.players import _FLAT, _TREES
+
+GAME = "(;SZ[5]KM[0.5];B[cc];W[cb];B[bb];W[dc])"
+FEW = ("--visits", "200", "--leaves", "16")
+
+
+def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess:
+    """Runs `jaxgo` in a process of its own."""
+    command = [sys.executable, "-m", "jaxgo", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, input=text, timeout=300, check=False)
+
+
+def test_every_bot_has_a_summary_and_a_player():
+    assert set(bots.SUMMARIES) == set(_TREES) | set(_FLAT)
+
+
+def test_genmove_prints_the_move_and_why(tmp_path):
+    record, picture = tmp_path / "game.sgf", tmp_path / "map.png"
+    record.write_text(GAME)
+    done = run("genmove", str(record), *FEW, "--heatmap", "--plot", str(picture))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Black plays ")
+    board = [line for line in lines if line[:2].strip().isdigit() and len(line) == 12]
+    assert len(board) == 5
+    assert [row[3:].split()[2] for row in board][1:3] == ["O", "X"], "C4 and C3 are the record's first stones"
+    assert sum(c in "0123456789" for row in board for c in row[3:].split()) > 3
+    assert picture.stat().st_size > 5000
+
+
+@pytest.mark.parametrize("bot", ["rave", "wamaf"])
+def test_genmove_json_is_the_result_and_reproducible(bot):
+    outputs = [run("genmove", "-", *FEW, "--bot", bot, "--json", "--seed", "3", text=GAME) for _ in range(2)]
+    documents = [json.loads(done.stdout) for done in outputs]
+    for document in documents:
+        document.pop("seconds")
+    assert documents[0] == documents[1]
+    document = documents[0]
+    assert document["to_play"] == "black"
+    assert document["komi"] == 0.5
+    assert document["move"] in {m["move"] for m in document["moves"]}
+    assert document["variation"][0] == document["move"]
+    assert 0 <= document["win_rate"] <= 1
+    if bot == "rave":
+        assert document["root"]["visits"] >= 200
+
+
+def test_genmove_knows_the_games_history(tmp_path):
+    """The hashes of all earlier positions of the record, which superko forbids."""
+    record = tmp_path / "game.sgf"
+    record.write_text(GAME)
+    game = genmove._game(argparse.Namespace(file=str(record), size=None, move=None, komi=None))
+    np.testing.assert_array_equal(game.history, jaxgo.Position.from_sgf(GAME, move="all").hash()[:-1])
+    assert game.komi == 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("genmove",), "give a game record, or --size N for an empty board"),
+        (("genmove", "x.sgf", "--size", "9"), "not both"),
+        (("genmove", "/nonexistent.sgf"), "nonexistent.sgf"),
+        (("genmove", "--size", "26"), "must be between 2 and 25, not 26"),
+        (("genmove", "--size", "5", "--bot", "gnugo"), "there is no bot 'gnugo'; there are: rave"),
+        (("genmove", "--size", "5", "--visits", "0"), "must be between 1 and"),
+        (("genmove", "--size", "5", "--seconds", "-1"), "must be a positive number of seconds"),
+        (("genmove", "--size", "5", "--komi", "nan"), "must be a finite number"),
+        (("genmove", "--size", "5", "--leaves", "20000"), "leaves must be between 1 and 16000"),
+        (("genmove", "--size", "5", "--plot", "/nonexistent/x.png"), "nonexistent"),
+        (("selfplay", "--output", "/proc/x"), "the folder '/proc/x' cannot be made"),
+        (("selfplay", "--black", "foo"), "there is no bot 'foo'"),
+    ],
+)
+def test_bad_usage_is_one_line_and_status_2(arguments, message):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert message in done.stderr
+
+
+def test_genmove_beyond_the_record():
+    done = run("genmove", "-", "--move", "9", text=GAME)
+    assert done.returncode == 2
+    assert "--move must be at most 4" in done.stderr
+
+
+def test_genmove_refuses_a_finished_game():
+    done = run("genmove", "-", "--move", "2", text="(;SZ[5];B[];W[])")
+    assert done.returncode == 2
+    assert "the game is over" in done.stderr
+
+
+def test_selfplay_writes_records_that_replay(tmp_path):
+    folder = tmp_path / "games"
+    done = run("selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--white", "amaf", *FEW, "--output", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    for name in ("0001.sgf", "0002.sgf"):
+        text = pathlib.Path(folder, name).read_text()
+        position = jaxgo.Position.from_sgf(text)
+        assert bool(position.is_over()[0])
+        score = int(position.score()[0]) - 0.5
+        assert f"RE[{'B' if score > 0 else 'W'}+{abs(score):g}]" in text
+        assert "wins" in text
+        assert "PW[amaf]" in text
