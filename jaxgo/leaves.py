@@ -74,6 +74,10 @@ class LeafResults:
     results: np.ndarray | None
     """int8 [B, K]: each playout's result for the mover, in halves. None unless asked for."""
 
+    def some(self, index) -> "LeafResults":
+        """The results of some leaves."""
+        return LeafResults(**{name: None if x is None else x[index] for name, x in vars(self).items()})
+
 
 class Leaves:
     """Plays leaves of a tree on the device, several calls at a time.

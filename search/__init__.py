@@ -17,7 +17,7 @@ _HOMES = {
     "Limits": "players",
     "Player": "players",
     "Rave": "selection",
-    "RootStatistics": "search",
+    "RootStatistics": "root",
     "Search": "search",
     "TreePlayer": "players",
     "UCB1": "selection",

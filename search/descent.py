@@ -2,7 +2,8 @@
 
 A node that m descents enter gives them to its moves as if they came one after the other, each leaving its playouts behind as
 losses (virtual loss): descent i takes the best move after the first i. As a move's value falls with every loss, that is the same
-as taking the m largest of all values "of move j after i losses", which is done for all nodes of a level together.
+as taking the m largest of all values "of move j after i losses", which is done for all nodes of a level together. (A rule that looks at the
+node's own visits sees those of the move's losses only; that is the one difference.)
 """
 
 import dataclasses

@@ -8,29 +8,30 @@ counts; weighted credits depend on the distance to the leaf and need it.
 import numpy as np
 
 from jaxgo import credits
-from jaxgo.leaves import LeafResults
 from search.tree import ROOT, Tree
 
 
-def add_histories(tree: Tree, children: np.ndarray, parents: np.ndarray, moves: np.ndarray, results: LeafResults, rule) -> None:
+def add_histories(tree: Tree, children, parents, moves, words, played, captured, results, rule) -> None:
     """Adds the credits of playouts to the RAVE statistics of all nodes above them.
 
     Args:
       tree: the tree.
       children, parents, moves: [n], the leaves, as in `Tree.back_up`.
-      results: of these leaves, with moves.
+      words: [n, 2 W], the positions of the leaves, as in `jaxgo.LeafResults`.
+      played, captured: [n, K, T], each playout's moves and whether they captured, as in `jaxgo.LeafResults`.
+      results: [n, K], in halves, for the player to move at the leaf.
       rule: a rule of selection with `credit`, `strict`.
     """
-    leaves, playouts, plies = results.moves.shape
+    leaves, playouts, plies = played.shape
     inner = children != ROOT
     depth = np.where(inner, tree.depth[parents] + 1, 0)
     deepest = int(depth.max(initial=0))
     # The tree's moves stand before the playout's, so that an ancestor at distance d sees columns deepest - d and later.
     lines = np.full((leaves, playouts, deepest + plies), -1, np.int16)
-    lines[:, :, deepest:] = results.moves
+    lines[:, :, deepest:] = played
     breaks = np.zeros(lines.shape, np.bool_)
-    breaks[:, :, deepest:] = results.captured
-    node, rows = children.copy(), np.arange(leaves)
+    breaks[:, :, deepest:] = captured
+    node, rows, words = children.copy(), np.arange(leaves), words.copy()
     for distance in range(deepest + 1):
         if distance:
             rows = rows[depth[rows] >= distance]
@@ -38,12 +39,12 @@ def add_histories(tree: Tree, children: np.ndarray, parents: np.ndarray, moves: 
             move = moves[rows] if first_step else tree.move[node[rows]]
             above = parents[rows] if first_step else tree.parent[node[rows]]
             lines[rows, :, deepest - distance] = move[:, None]
-            breaks[rows, :, deepest - distance] = _captures(tree, above, node[rows])[:, None]
-            node[rows] = above
+            breaks[rows, :, deepest - distance] = _captures(tree.words[above], words[rows])[:, None]
+            node[rows], words[rows] = above, tree.words[above]
         here = rows[node[rows] >= 0]
         if not len(here):
             continue
-        won = results.results[here].astype(np.int64)
+        won = results[here].astype(np.int64)
         if distance % 2:
             won = 2 - won
         view = (lines[here, :, deepest - distance :], breaks[here, :, deepest - distance :])
@@ -91,8 +92,7 @@ def _first_plays(moves: np.ndarray, num_points: int, distance: int, strict: bool
     return out[0], out[1]
 
 
-def _captures(tree: Tree, parents: np.ndarray, children: np.ndarray) -> np.ndarray:
-    """bool [n]: whether the move from parent to child captured: the child's mover has lost stones."""
-    words = tree.words.shape[1] // 2
-    before, after = tree.words[parents, words:], tree.words[children, :words]
-    return (before != after).any(axis=1)
+def _captures(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """bool [n]: whether a move captured, from the words of the positions: the player who comes to move has lost stones."""
+    words = before.shape[1] // 2
+    return (before[:, words:] != after[:, :words]).any(axis=1)

@@ -15,7 +15,8 @@ from jaxgo.position import BLACK
 from jaxgo.statistics import MoveStatistics
 from search.bots import SUMMARIES
 from search.game import Game, hash_numbers
-from search.search import RootStatistics, Search, check_one_position
+from search.root import RootStatistics
+from search.search import Search, check_one_position
 from search.selection import UCB1, Rave
 
 

@@ -5,9 +5,6 @@ a time, so that the device works while the host chooses; a round is always chose
 added, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
 """
 
-import collections
-import concurrent.futures
-import dataclasses
 import threading
 import time
 
@@ -15,85 +12,23 @@ import numpy as np
 
 from jaxgo import Position, checks
 from jaxgo.engine import workers_of
-from jaxgo.leaves import STAY, LeafResults, Leaves
+from jaxgo.leaves import Leaves
 from jaxgo.position import BLACK
 from jaxgo.simulation import check_seed
-from search import descent, histories
+from search import root
+from search.descent import Ties
 from search.game import hash_numbers
+from search.root import RootStatistics
+from search.rounds import Rounds, Settings, leaf_input
 from search.selection import Rave
-from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
+from search.tree import ROOT, Tree
 
 #: Rounds under way at a time.
 IN_FLIGHT = 2
-#: Descents of the first round, all of which end at the root.
-FIRST_LEAVES = 16
-#: A round is at most this share of the playouts that the root has had, so that early choices see results.
-ROUND_SHARE = 0.25
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
-#: How much better a pass must look than the best other move to be played while there is another.
-PASS_GAIN = 0.02
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
-#: How long a wait for the device lasts before it looks whether it should stop, seconds.
-WAIT = 0.02
-
-
-@dataclasses.dataclass
-class _Round:
-    """Leaves that the device is working on."""
-
-    leaves: descent.Leaves
-    nodes_before: int
-    waiting: np.ndarray
-    """Indices of the leaves that the device works on; the others are ends of the game."""
-    call: list[concurrent.futures.Future]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class RootStatistics:
-    """What a search knows of the root's moves; arrays [P + 1], rates from the view of the player to move."""
-
-    black: bool
-    """Whether Black is to move at the root."""
-    visits: np.ndarray
-    """int32: playouts through each move."""
-    win_rate: np.ndarray
-    """float64 in [0, 1], draws half; NaN without visits."""
-    lead: np.ndarray
-    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits."""
-    rave_visits: np.ndarray
-    """What each point has earned, see `jaxgo.credits`."""
-    rave_win_rate: np.ndarray
-    """float64 in [0, 1]; NaN without any."""
-    playable: np.ndarray
-    """bool: moves that the search considers."""
-    root_visits: int
-    """Playouts in all."""
-    root_win_rate: float
-    """Their results' mean for the mover."""
-    root_lead: float
-    """Their mean lead, komi counted."""
-
-    def as_json(self, name_of) -> dict:
-        """Plain numbers, a dictionary for each move visited, the most visited first; `name_of(point)` names a move."""
-        order = sorted(np.flatnonzero(self.visits), key=lambda m: (-int(self.visits[m]), int(m)))
-        return {
-            "visits": self.root_visits,
-            "win_rate": self.root_win_rate,
-            "lead": self.root_lead,
-            "moves": [
-                {
-                    "move": name_of(int(m)),
-                    "visits": int(self.visits[m]),
-                    "win_rate": float(self.win_rate[m]),
-                    "lead": float(self.lead[m]),
-                    "rave_visits": float(self.rave_visits[m]),
-                    "rave_win_rate": None if np.isnan(self.rave_win_rate[m]) else float(self.rave_win_rate[m]),
-                }
-                for m in order
-            ],
-        }
 
 
 class Search:
@@ -157,24 +92,27 @@ class Search:
         self._history = hash_numbers(history)
         size = position.size
         kinds = {"colours": 2 if self.rule.reference_visits else 1, "fractions": weighted, "legal": weighted}
-        capacity = min(checks.integer("memory", memory, 1, 1 << 50) // Tree.bytes_per_node(size, **kinds), 1 << 30)
+        bytes_per_node = Tree.bytes_per_node(size, **kinds)
+        capacity = min(checks.integer("memory", memory, 1, 1 << 50) // bytes_per_node, 1 << 30)
         if capacity < 2:
-            raise ValueError(f"memory must be at least {2 * Tree.bytes_per_node(size, **kinds)} bytes, not {memory}")
-        self._tree = Tree(size, int(capacity), **kinds)
-        self._tree_arguments = (size, int(capacity), kinds)
+            raise ValueError(f"memory must be at least {2 * bytes_per_node} bytes, not {memory}")
+        self._new_tree = lambda: Tree(size, int(capacity), **kinds)
         self._device = Leaves(
             size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
             moves=self.updates == "histories" and self.rule.credit is not None,
         )  # fmt: skip
-        self._ties = descent.Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
-        self._rounds: collections.deque[_Round] = collections.deque()
+        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions")
+        ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
+        self._rounds = Rounds(self._device, settings, ties)
         self._stop = threading.Event()
-        self._streams = 0
-        #: Seconds spent choosing, waiting for the device, and adding results.
-        self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
         self._plant(position)
 
     # What a program asks.
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds spent so far choosing ("select"), waiting for the device ("wait"), and adding results ("back up")."""
+        return self._rounds.seconds
 
     @property
     def tree(self) -> Tree:
@@ -226,14 +164,15 @@ class Search:
         visits = min(visits, checks.INT32_MAX // 4)
         while True:
             if self._stopping(deadline):
-                self._abandon()
+                self._rounds.abandon()
                 break
-            if self.visits < visits and len(self._rounds) < self.in_flight and (not self._rounds or self._tree.ready[ROOT]):
-                self._launch(-(-(visits - self.visits) // self.playouts_per_leaf))
-            elif not self._rounds:
+            under_way = len(self._rounds)
+            if self.visits < visits and under_way < self.in_flight and (not under_way or self._tree.ready[ROOT]):
+                self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
+            elif not under_way:
                 break
-            elif self._await(deadline):
-                self._finish()
+            elif self._rounds.wait(deadline):
+                self._rounds.finish()
         return self.visits
 
     def stop(self) -> None:
@@ -241,25 +180,16 @@ class Search:
         self._stop.set()
 
     def best(self) -> int:
-        """The move to play: the most visited; P passes.
+        """The move to play: the most visited; P passes. `search.root.best_move` says when it passes.
 
-        A pass is played when there is nothing else; when the other player has passed and the score as it stands wins; or when it
-        is the most visited, the score as it stands wins, and every other move looks worse (as in a seki).
+        Raises:
+          ValueError: there are no visits yet.
         """
-        tree, moves = self._tree, self._tree.moves
-        visits = np.where(tree.child[ROOT] == FORBIDDEN, -1, tree.visits[ROOT]).astype(np.int64)
-        if not tree.ready[ROOT]:
+        if not self._tree.ready[ROOT]:
             raise ValueError("the search has no visits yet: run it first")
-        if self._passing_wins():
-            return moves - 1
-        # Equal visits: more wins, then the lower number.
-        best = int(np.lexsort((np.arange(moves), -tree.wins[ROOT], -visits))[0])
-        if best == moves - 1 and (visits[:-1] > 0).any():
-            rate = tree.wins[ROOT] / np.maximum(2 * visits, 1)
-            other = int(np.lexsort((-tree.wins[ROOT][:-1], -visits[:-1]))[0])
-            if self.cleanup or not self._wins_as_it_stands() or rate[best] < rate[other] + PASS_GAIN:
-                return other
-        return best
+        margin = self._tree.margin[ROOT : ROOT + 1].astype(np.int64)
+        wins = self._rounds.result(margin, self._rounds.black_moves(np.array([ROOT])))[0] == 2
+        return root.best_move(self._tree, wins_as_it_stands=bool(wins), cleanup=self.cleanup)
 
     def advance(self, move: int) -> None:
         """Plays a move at the root; what the tree knows of the position that results is kept.
@@ -267,7 +197,7 @@ class Search:
         Raises:
           ValueError: the move is illegal or repeats an earlier position of the game.
         """
-        self._abandon()
+        self._rounds.abandon()
         tree = self._tree
         after = self._position.play(np.array([checks.integer("move", move, 0, tree.moves - 1)]))
         hashes = np.append(self._history, hash_numbers(self._position.hash()))
@@ -278,9 +208,8 @@ class Search:
         if child > 0 and tree.ready[child]:
             tree.keep(child)
             self._position = after
+            self._rounds.begin(tree, after, hashes)
         else:
-            size, capacity, kinds = self._tree_arguments
-            self._tree = Tree(size, capacity, **kinds)
             self._plant(after)
 
     def lines(self, length: int) -> list[tuple[int, ...]]:
@@ -298,11 +227,11 @@ class Search:
         for move in moves:
             hashes = np.append(hashes, tree.hash[node])
             node = int(tree.child[node, move])
-        words, ko, passes = _leaf_input(position)
+        words, ko, passes = leaf_input(position)
         black = np.asarray(position.to_play)[0] == BLACK
         return bool(
             tree.ready[node]
-            and (self._black_moves(np.array([node]))[0] == black)
+            and self._rounds.black_moves(np.array([node]))[0] == black
             and (tree.words[node] == words[0]).all()
             and tree.ko[node] == ko[0]
             and tree.passes[node] == passes[0]
@@ -311,211 +240,26 @@ class Search:
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""
-        node, line = ROOT, []
-        while len(line) < most:
-            visits = np.where(self._tree.child[node] == FORBIDDEN, 0, self._tree.visits[node])
-            chosen = int(move) if move is not None and not line else int(visits.argmax())
-            if visits[chosen] <= 0:
-                break
-            line.append(chosen)
-            node = int(self._tree.child[node, chosen])
-            if node <= 0:
-                break
-        return line
+        return root.variation(self._tree, move, most)
 
     def statistics(self) -> RootStatistics:
         """The root's statistics."""
-        tree, black = self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK)
-        komi = self.komi if black else -self.komi
-        visits, rave = tree.visits[ROOT].copy(), tree.rave_visits[ROOT, 0].copy()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            total = self.visits
-            return RootStatistics(
-                black=black, visits=visits, win_rate=tree.wins[ROOT] / (2.0 * visits),
-                lead=tree.leads[ROOT].astype(np.float64) / visits - komi, rave_visits=rave,
-                rave_win_rate=tree.rave_wins[ROOT, 0] / (2.0 * rave), playable=tree.child[ROOT] != FORBIDDEN,
-                root_visits=total, root_win_rate=float(tree.node_wins[ROOT] / np.float64(2 * total)),
-                root_lead=float(tree.node_leads[ROOT] / np.float64(total)) - komi,
-            )  # fmt: skip
+        return RootStatistics.of(self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK), self.komi)
 
     def close(self) -> None:
         """Ends the search's threads."""
-        self._abandon()
+        self._rounds.abandon()
         self._device.close()
-
-    # The rounds.
 
     def _plant(self, position: Position) -> None:
         """Makes a position the root of an empty tree."""
-        self._position = position
-        self._root_input = _leaf_input(position)
+        self._position, self._tree = position, self._new_tree()
+        self._rounds.begin(self._tree, position, self._history)
 
     def _stopping(self, deadline: float | None) -> bool:
         # The root's first playouts are always awaited: without them there is no move to play.
         late = deadline is not None and time.monotonic() >= deadline
         return (late or self._stop.is_set()) and bool(self._tree.ready[ROOT])
-
-    def _launch(self, most: int) -> None:
-        """Chooses leaves and submits them."""
-        start, tree, playouts = time.perf_counter(), self._tree, self.playouts_per_leaf
-        before = tree.count
-        if tree.ready[ROOT]:
-            share = max(4, int(self.visits * ROUND_SHARE / playouts))
-            leaves = descent.descend(tree, self.rule, self._ties, min(self.num_leaves, share, most), playouts, self.depth)
-        else:
-            count = min(FIRST_LEAVES, self.num_leaves, most)
-            tree.node_visits[ROOT] += count * playouts
-            leaves = descent.Leaves(np.zeros(count, np.int64), np.full(count, STAY), np.zeros(count, np.int32))
-        held = np.where(leaves.children == FORBIDDEN, 0, leaves.children)
-        ended = (leaves.children != FORBIDDEN) & tree.is_terminal(held)
-        waiting = np.flatnonzero(~ended)
-        call = self._submit(leaves.parents[waiting], leaves.moves[waiting]) if len(waiting) else []
-        self._rounds.append(_Round(leaves, before, waiting, call))
-        self.seconds["select"] += time.perf_counter() - start
-
-    def _submit(self, parents: np.ndarray, moves: np.ndarray) -> list[concurrent.futures.Future]:
-        tree = self._tree
-        streams = (self._streams + np.arange(len(moves))) & checks.INT32_MAX
-        self._streams += len(moves)
-        black = np.asarray(self._position.to_play)[0] == BLACK
-        if tree.ready[ROOT]:
-            blacks = (tree.depth[parents] & 1 == 0) == black
-            return self._device.submit(tree.words[parents], tree.ko[parents], tree.passes[parents], blacks, moves, streams)
-        rows = [np.repeat(x, len(moves), axis=0) for x in (*self._root_input, np.array([black]))]
-        return self._device.submit(*rows, moves, streams)
-
-    def _await(self, deadline: float | None) -> bool:
-        """Waits a little for the oldest round; whether it has finished."""
-        start = time.perf_counter()
-        wait = WAIT if deadline is None else max(0.0, min(WAIT, deadline - time.monotonic()))
-        if not self._tree.ready[ROOT]:
-            wait = WAIT
-        pending = concurrent.futures.wait(self._rounds[0].call, timeout=wait).not_done
-        self.seconds["wait"] += time.perf_counter() - start
-        return not pending
-
-    def _finish(self) -> None:
-        """Adds the oldest round's results to the tree."""
-        start, tree, playouts = time.perf_counter(), self._tree, self.playouts_per_leaf
-        done = self._rounds.popleft()
-        if done.call:
-            results = self._device.gather(done.call)
-            parents, moves, children = (x[done.waiting] for x in dataclasses.astuple(done.leaves))
-            kept = ~self._repeats(parents, moves, children, results)
-            if not kept.all():
-                tree.count_visits(parents[~kept], moves[~kept], children[~kept], -playouts)
-                parents, moves, children = parents[kept], moves[kept], children[kept]
-                results = _some(results, kept)
-            self._describe(children, results)
-            by_counts = self.rule.credit is not None and self.updates == "reductions"
-            firsts = results.firsts if by_counts else None
-            tree.back_up(parents, moves, children, playouts, results.wins, results.lead, firsts, self.rule.strict)
-            if self.rule.credit is not None and not by_counts:
-                histories.add_histories(tree, children, parents, moves, results, self.rule)
-        self._back_up_ends(done)
-        self.seconds["back up"] += time.perf_counter() - start
-
-    def _back_up_ends(self, done: _Round) -> None:
-        """Adds the scores of games that end in the tree, as so many playouts."""
-        ends = np.setdiff1d(np.arange(len(done.leaves.moves)), done.waiting)
-        if not len(ends):
-            return
-        tree, playouts = self._tree, self.playouts_per_leaf
-        parents, moves, children = (x[ends] for x in dataclasses.astuple(done.leaves))
-        margin = tree.margin[children].astype(np.int64)
-        result = self._result(margin, self._black_moves(children))
-        firsts = np.zeros((len(ends), 4, tree.moves), np.int16) if self.rule.credit is not None else None
-        if self.updates == "histories" and firsts is not None:
-            firsts = None
-            self._credit_ends(parents, moves, children, result)
-        tree.back_up(parents, moves, children, playouts, playouts * result, playouts * margin, firsts, self.rule.strict)
-
-    def _credit_ends(self, parents, moves, children, result) -> None:
-        """The RAVE statistics of games that end in the tree, from their moves in the tree alone."""
-        count, playouts = len(moves), self.playouts_per_leaf
-        results = LeafResults(
-            **{f.name: np.empty(count) for f in dataclasses.fields(LeafResults) if f.name not in ("moves", "captured", "results")},
-            moves=np.full((count, playouts, 1), -1, np.int16), captured=np.zeros((count, playouts, 1), np.bool_),
-            results=np.repeat(result[:, None], playouts, axis=1).astype(np.int8),
-        )  # fmt: skip
-        histories.add_histories(self._tree, children, parents, moves, results, self.rule)
-
-    def _describe(self, children: np.ndarray, results: LeafResults) -> None:
-        """Notes what the device says of nodes that are new, and which moves they may try."""
-        new = np.flatnonzero((children != FORBIDDEN) & ~self._tree.ready[np.maximum(children, 0)])
-        new = new[np.unique(children[new], return_index=True)[1]]
-        if not len(new):
-            return
-        nodes = children[new]
-        self._tree.describe(nodes, results, new, self._playable(results, new, self._black_moves(nodes)))
-
-    def _playable(self, results: LeafResults, new: np.ndarray, black: np.ndarray) -> np.ndarray:
-        """bool [n, M]: the moves that the search considers in the positions number `new` of the results.
-
-        A useful move is legal and fills no own eye. The pass is considered where there is no useful move; where the other player
-        has just passed and the score as it stands wins, or draws; and late, when no more useful moves are left than the board has
-        rows, so that nobody must destroy himself in a seki. With `cleanup` only the first of these.
-        """
-        useful, before = results.useful[new], results.passes[new]
-        number = useful.sum(axis=1)
-        passes = number == 0
-        if not self.cleanup:
-            wins = self._result(results.margin[new].astype(np.int64), black) >= 1
-            passes |= np.where(before == 1, wins, number <= self._tree.size)
-        passes &= before < 2
-        return np.concatenate([useful, passes[:, None]], axis=1)
-
-    def _repeats(self, parents, moves, children, results: LeafResults) -> np.ndarray:
-        """bool [n]: leaves that may not be: their position has been on the board before (positional superko).
-
-        The moves that lead there are struck from the tree.
-        """
-        tree = self._tree
-        play = (children != ROOT) & (moves != tree.moves - 1)
-        bad = np.isin(results.hash, self._history)
-        node = parents
-        while True:
-            bad |= tree.hash[node] == results.hash
-            if (node == ROOT).all():
-                break
-            node = tree.parent[node]
-        bad &= play
-        bad |= (children != ROOT) & (tree.child[parents, moves] == FORBIDDEN)
-        if bad.any():
-            tree.child[parents[bad], moves[bad]] = FORBIDDEN
-            stuck = np.unique(parents[bad])
-            stuck = stuck[(tree.child[stuck] == FORBIDDEN).all(axis=1)]
-            tree.child[stuck, -1] = UNEXPLORED
-        return bad
-
-    def _black_moves(self, nodes: np.ndarray) -> np.ndarray:
-        """bool [n]: whether Black is to move."""
-        black = np.asarray(self._position.to_play)[0] == BLACK
-        return (self._tree.depth[nodes] % 2 == 0) == black
-
-    def _result(self, margin: np.ndarray, black: np.ndarray) -> np.ndarray:
-        """int64, in halves: the mover's result for his area minus the other's, and whether he is Black."""
-        beyond = margin - np.where(black, self.komi, -self.komi)
-        return np.sign(beyond).astype(np.int64) + 1
-
-    def _passing_wins(self) -> bool:
-        """The other player has passed, and the score as it stands wins for the player to move."""
-        useful = (self._tree.child[ROOT, :-1] != FORBIDDEN).any()
-        return bool(self._tree.passes[ROOT] == 1) and self._wins_as_it_stands() and not (self.cleanup and useful)
-
-    def _wins_as_it_stands(self) -> bool:
-        black = self._black_moves(np.array([ROOT]))
-        return bool(self._result(self._tree.margin[ROOT : ROOT + 1].astype(np.int64), black)[0] == 2)
-
-    def _abandon(self) -> None:
-        """Drops the rounds under way, as if they had never been chosen."""
-        while self._rounds:
-            dropped = self._rounds.pop()
-            for future in dropped.call:
-                future.cancel()
-            leaves = dropped.leaves
-            self._tree.count_visits(leaves.parents, leaves.moves, leaves.children, -self.playouts_per_leaf)
-            self._tree.forget_last(dropped.nodes_before)
 
 
 def check_one_position(position) -> None:
@@ -526,18 +270,4 @@ def check_one_position(position) -> None:
         raise ValueError(f"position must be one position, not a batch of {position.batch}")
     if bool(np.asarray(position.is_over())[0]):
         raise ValueError("position must not be over, but two passes have ended the game")
-
-
-def _leaf_input(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(words, ko, passes) of a position as `Leaves.submit` takes them."""
-    black, white = (np.stack([np.asarray(w) for w in board], axis=1) for board in (position.black, position.white))
-    to_play = np.asarray(position.to_play) == BLACK
-    words = np.where(to_play[:, None], np.concatenate([black, white], axis=1), np.concatenate([white, black], axis=1))
-    return words, np.asarray(position.ko), np.asarray(position.passes)
-
-
-def _some(results: LeafResults, index) -> LeafResults:
-    """The results of some leaves."""
-    values = {f.name: getattr(results, f.name) for f in dataclasses.fields(results)}
-    return LeafResults(**{k: None if v is None else v[index] for k, v in values.items()})
 

@@ -85,7 +85,7 @@ class Rave:
     """
 
     schedule: str = "mse"
-    bias: float = 0.1
+    bias: float = 0.01
     k: float = 1000.0
     exploration: float = 0.0
     first_play: float = 1.1

@@ -103,7 +103,7 @@ def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
 
     from jaxgo.sgf import format_point
     from search import heatmap
-    from search.search import RootStatistics
+    from search.root import RootStatistics
 
     points = game.size**2
     values = np.where(choice.visits[:points] > 0, choice.visits[:points].astype(np.float64), np.nan)

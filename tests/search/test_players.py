@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import jaxgo
-from search import FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
+from search import UCB1, FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
 from search.bots import SUMMARIES
 from search.players import own_eyes, passing_wins
 from search.selfplay import play_game
+from search.tree import Tree
 from tests import referee
 
 
@@ -105,6 +106,24 @@ def test_passing_wins_only_after_a_pass_and_when_ahead():
     rows = "X X . \n X X X \n X X X"
     for passes, komi, to_play, expected in ((1, 8.5, 1, True), (0, 8.5, 1, False), (1, 9, 1, False), (1, 9.5, -1, True)):
         assert passing_wins(jaxgo.Position.from_ascii(rows, to_play=to_play, passes=passes), komi) == expected
+
+
+def test_the_bandit_shares_the_interface_of_one_ply_statistics():
+    """UCB1 over the root's moves: visits as weights, the error of a mean of so many playouts; the tree is one move deep."""
+    search = Search(jaxgo.Position.empty(5), rule=UCB1(), komi=0.5, leaves=16, playouts_per_leaf=8, depth=1)
+    search.run(visits=4000)
+    found = search.statistics().as_move_statistics()
+    visits = search.tree.visits[0, :25]
+    np.testing.assert_array_equal(found.weight[0], visits)
+    np.testing.assert_allclose(found.effective[0], visits)
+    np.testing.assert_allclose(found.error[0], 0.5 / np.sqrt(visits))
+    np.testing.assert_allclose(found.value[0], search.tree.wins[0, :25] / (2 * visits))
+    assert search.tree.count == 26
+    assert visits.max() > 3 * visits.min()
+
+
+def test_a_million_nodes_fit_in_two_gib():
+    assert Tree.bytes_per_node(9) * 1_000_000 <= 2 << 30
 
 
 def test_bad_input_says_what_is_wrong():

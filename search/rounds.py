@@ -1,0 +1,232 @@
+"""The rounds of a search: choose leaves, have the device play from them, add the results to the tree."""
+
+import collections
+import concurrent.futures
+import dataclasses
+import time
+
+import numpy as np
+
+from jaxgo import Position, checks
+from jaxgo.leaves import STAY, LeafResults, Leaves
+from jaxgo.position import BLACK
+from search import descent, histories
+from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
+
+#: Descents of the first round, all of which end at the root.
+FIRST_LEAVES = 16
+#: A round is at most this share of the playouts that the root has had, so that early choices see results.
+ROUND_SHARE = 0.1
+#: The fewest leaves of a round.
+FEWEST_LEAVES = 4
+#: How long a wait for the device lasts before it looks whether it should stop, seconds.
+WAIT = 0.005
+
+
+@dataclasses.dataclass
+class _Round:
+    """Leaves that the device is working on."""
+
+    leaves: descent.Leaves
+    nodes_before: int
+    waiting: np.ndarray
+    """Indices of the leaves that the device works on; the others are ends of the game."""
+    call: list[concurrent.futures.Future]
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What a search's rounds go by; see `search.Search`."""
+
+    rule: object
+    komi: float
+    cleanup: bool
+    depth: int
+    by_counts: bool
+    """Whether RAVE statistics come from counts made on the device, or from the playouts' moves."""
+
+
+class Rounds:
+    """The rounds under way on a tree.
+
+    Args:
+      device: plays from the leaves.
+      settings: what to go by.
+      ties: breaks ties.
+    """
+
+    def __init__(self, device: Leaves, settings: Settings, ties: descent.Ties):
+        self._device, self._settings, self._ties = device, settings, ties
+        self._under_way: collections.deque[_Round] = collections.deque()
+        self._streams = 0
+        #: Seconds spent choosing, waiting for the device, and adding results.
+        self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
+
+    def begin(self, tree: Tree, position: Position, history: np.ndarray) -> None:
+        """Goes on with another tree or root; no round may be under way.
+
+        Args:
+          tree: the tree.
+          position: of its root.
+          history: uint64 [n], hashes of the game's positions before it.
+        """
+        self._tree, self._history = tree, history
+        self._black = bool(np.asarray(position.to_play)[0] == BLACK)
+        self._root_input = leaf_input(position)
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    def launch(self, most: int) -> None:
+        """Chooses leaves, at most so many, and submits them."""
+        start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
+        before = tree.count
+        if tree.ready[ROOT]:
+            share = max(FEWEST_LEAVES, int(tree.node_visits[ROOT] * ROUND_SHARE / playouts))
+            count = min(self._device.leaves, share, most)
+            leaves = descent.descend(tree, self._settings.rule, self._ties, count, playouts, self._settings.depth)
+        else:
+            count = min(FIRST_LEAVES, self._device.leaves, most)
+            tree.node_visits[ROOT] += count * playouts
+            leaves = descent.Leaves(np.zeros(count, np.int64), np.full(count, STAY), np.zeros(count, np.int32))
+        held = np.where(leaves.children == FORBIDDEN, 0, leaves.children)
+        ended = (leaves.children != FORBIDDEN) & tree.is_terminal(held)
+        waiting = np.flatnonzero(~ended)
+        call = self._submit(leaves.parents[waiting], leaves.moves[waiting]) if len(waiting) else []
+        self._under_way.append(_Round(leaves, before, waiting, call))
+        self.seconds["select"] += time.perf_counter() - start
+
+    def _submit(self, parents: np.ndarray, moves: np.ndarray) -> list[concurrent.futures.Future]:
+        tree = self._tree
+        streams = (self._streams + np.arange(len(moves))) & checks.INT32_MAX
+        self._streams += len(moves)
+        if tree.ready[ROOT]:
+            positions = (tree.words[parents], tree.ko[parents], tree.passes[parents])
+        else:
+            positions = tuple(np.repeat(x, len(moves), axis=0) for x in self._root_input)
+        return self._device.submit(*positions, self.black_moves(parents), moves, streams)
+
+    def wait(self, deadline: float | None) -> bool:
+        """Waits a little for the oldest round, not beyond the deadline; whether the device has finished it."""
+        start = time.perf_counter()
+        wait = WAIT if deadline is None or not self._tree.ready[ROOT] else max(0.0, min(WAIT, deadline - time.monotonic()))
+        pending = concurrent.futures.wait(self._under_way[0].call, timeout=wait).not_done
+        self.seconds["wait"] += time.perf_counter() - start
+        return not pending
+
+    def finish(self) -> None:
+        """Adds the oldest round's results to the tree."""
+        start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
+        done = self._under_way.popleft()
+        if done.call:
+            results = self._device.gather(done.call)
+            parents, moves, children = (x[done.waiting] for x in dataclasses.astuple(done.leaves))
+            kept = ~self._repeats(parents, moves, children, results)
+            if not kept.all():
+                tree.count_visits(parents[~kept], moves[~kept], children[~kept], -playouts)
+                parents, moves, children, results = parents[kept], moves[kept], children[kept], results.some(kept)
+            self._describe(children, results)
+            self._back_up(parents, moves, children, results)
+        self._back_up_ends(done)
+        self.seconds["back up"] += time.perf_counter() - start
+
+    def abandon(self) -> None:
+        """Drops the rounds under way, as if they had never been chosen."""
+        while self._under_way:
+            dropped = self._under_way.pop()
+            for future in dropped.call:
+                future.cancel()
+            leaves = dropped.leaves
+            self._tree.count_visits(leaves.parents, leaves.moves, leaves.children, -self._device.playouts)
+            self._tree.forget_last(dropped.nodes_before)
+
+    def _back_up(self, parents, moves, children, results: LeafResults) -> None:
+        rule, by_counts = self._settings.rule, self._settings.by_counts
+        firsts = results.firsts if by_counts and rule.credit is not None else None
+        self._tree.back_up(parents, moves, children, self._device.playouts, results.wins, results.lead, firsts, rule.strict)
+        if rule.credit is not None and not by_counts:
+            histories.add_histories(
+                self._tree, children, parents, moves, results.words, results.moves, results.captured, results.results, rule
+            )
+
+    def _back_up_ends(self, done: _Round) -> None:
+        """Adds the scores of games that end in the tree, as so many playouts without moves."""
+        ends = np.setdiff1d(np.arange(len(done.leaves.moves)), done.waiting)
+        if not len(ends):
+            return
+        tree, rule, playouts = self._tree, self._settings.rule, self._device.playouts
+        parents, moves, children = (x[ends] for x in dataclasses.astuple(done.leaves))
+        margin = tree.margin[children].astype(np.int64)
+        result = self.result(margin, self.black_moves(children))
+        by_counts = self._settings.by_counts and rule.credit is not None
+        firsts = np.zeros((len(ends), 4, tree.moves), np.int16) if by_counts else None
+        tree.back_up(parents, moves, children, playouts, playouts * result, playouts * margin, firsts, rule.strict)
+        if rule.credit is not None and not by_counts:
+            none = np.full((len(ends), playouts, 1), -1, np.int16)
+            won = np.broadcast_to(result[:, None], (len(ends), playouts))
+            no_captures, words = np.zeros(none.shape, np.bool_), tree.words[children]
+            histories.add_histories(tree, children, parents, moves, words, none, no_captures, won, rule)
+
+    def _describe(self, children: np.ndarray, results: LeafResults) -> None:
+        """Notes what the device says of nodes that are new, and which moves they may try."""
+        new = np.flatnonzero((children != FORBIDDEN) & ~self._tree.ready[np.maximum(children, 0)])
+        new = new[np.unique(children[new], return_index=True)[1]]
+        if len(new):
+            nodes = children[new]
+            self._tree.describe(nodes, results, new, self._playable(results, new, self.black_moves(nodes)))
+
+    def _playable(self, results: LeafResults, new: np.ndarray, black: np.ndarray) -> np.ndarray:
+        """bool [n, M]: the moves that the search considers in the positions number `new` of the results.
+
+        A useful move is legal and fills no own eye. The pass is considered where there is no useful move; where the other player
+        has just passed and the score as it stands wins, or draws; and late, when no more useful moves are left than the board has
+        rows, so that nobody must destroy himself in a seki. With `cleanup` only the first of these.
+        """
+        useful, before = results.useful[new], results.passes[new]
+        number = useful.sum(axis=1)
+        passes = number == 0
+        if not self._settings.cleanup:
+            wins = self.result(results.margin[new].astype(np.int64), black) >= 1
+            passes |= np.where(before == 1, wins, number <= self._tree.size)
+        passes &= before < 2
+        return np.concatenate([useful, passes[:, None]], axis=1)
+
+    def _repeats(self, parents, moves, children, results: LeafResults) -> np.ndarray:
+        """bool [n]: leaves that may not be: their position has been on the board before (positional superko).
+
+        The moves that lead there are struck from the tree.
+        """
+        tree = self._tree
+        play = (children != ROOT) & (moves != tree.moves - 1)
+        bad = np.isin(results.hash, self._history)
+        node = parents
+        while True:
+            bad |= tree.hash[node] == results.hash
+            if (node == ROOT).all():
+                break
+            node = tree.parent[node]
+        bad &= play
+        bad |= (children != ROOT) & (tree.child[parents, moves] == FORBIDDEN)
+        if bad.any():
+            tree.child[parents[bad], moves[bad]] = FORBIDDEN
+            stuck = np.unique(parents[bad])
+            stuck = stuck[(tree.child[stuck] == FORBIDDEN).all(axis=1)]
+            tree.child[stuck, -1] = UNEXPLORED
+        return bad
+
+    def black_moves(self, nodes: np.ndarray) -> np.ndarray:
+        """bool [n]: whether Black is to move."""
+        return (self._tree.depth[nodes] % 2 == 0) == self._black
+
+    def result(self, margin: np.ndarray, black: np.ndarray) -> np.ndarray:
+        """int64, in halves: the mover's result for his area minus the other's, and whether he is Black."""
+        komi = self._settings.komi
+        return np.sign(margin - np.where(black, komi, -komi)).astype(np.int64) + 1
+
+
+def leaf_input(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(words, ko, passes) of a position as `Leaves.submit` takes them."""
+    black, white = (np.stack([np.asarray(w) for w in board], axis=1) for board in (position.black, position.white))
+    to_play = np.asarray(position.to_play) == BLACK
+    words = np.where(to_play[:, None], np.concatenate([black, white], axis=1), np.concatenate([white, black], axis=1))
+    return words, np.asarray(position.ko), np.asarray(position.passes)
