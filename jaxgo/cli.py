@@ -33,6 +33,9 @@ first steps:
   jaxgo evaluate game.sgf                  the last position of a game record
   jaxgo evaluate game.sgf --all            every position of it
   jaxgo evaluate --size 9                  the empty 9x9 board
+
+Compiled programs are kept in a cache, so that a command starts faster the second time: in $JAXGO_CACHE, by default
+in the folder `jaxgo` of the user's caches; JAXGO_CACHE=off keeps none. JAX_COMPILATION_CACHE_DIR takes precedence.
 """
 
 
@@ -87,6 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             allow_abbrev=False,
         )
         command.add_arguments(parser)
+        keep_compiled_programs()
         status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
         sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit
         return status
@@ -100,6 +104,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`head`, a pager) has seen enough. stdout must not be flushed into the closed pipe once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
+
+
+def keep_compiled_programs() -> None:
+    """Has jax keep what it compiles, by environment variables that worker processes inherit; see the help's last lines."""
+    asked = os.environ.get("JAXGO_CACHE", "")
+    if asked.lower() == "off" or "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = asked or os.path.join(caches, "jaxgo")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        usable = os.access(folder, os.W_OK)
+    except OSError:
+        usable = False
+    if usable:
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    elif asked:
+        raise UsageError(f"JAXGO_CACHE={asked}: the folder cannot be written to")
 
 
 def _entries() -> dict[str, importlib.metadata.EntryPoint]:

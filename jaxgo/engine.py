@@ -109,7 +109,7 @@ class _Job:
 
     def tables(self) -> dict[int, Table]:
         """The table of each chunk's positions by `_Chunk.start`, filled up to the room."""
-        whole = jax.tree.map(np.asarray, table(self.position, jnp.asarray(self.streams)))
+        whole = table(jax.tree.map(np.asarray, self.position), self.streams)  # on the host, where no shape needs compiling
         out = {}
         for start, _ in _even(self.position.batch, self.room[0]):
             take = np.minimum(np.arange(start, start + self.room[0]), self.position.batch - 1)

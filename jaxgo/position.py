@@ -253,15 +253,15 @@ def _make(stones: np.ndarray, to_play, ko, passes) -> Position:
     def words(colour: int) -> Board:
         bits = (flat == colour).astype(np.uint64) << g.bit_of_point.astype(np.uint64)
         return tuple(
-            jnp.asarray(bits[:, g.word_of_point == w].sum(axis=1, dtype=np.uint64).astype(np.uint32)) for w in range(g.num_words)
+            jax.device_put(bits[:, g.word_of_point == w].sum(axis=1, dtype=np.uint64).astype(np.uint32)) for w in range(g.num_words)
         )
 
     return Position(
         black=words(BLACK),
         white=words(WHITE),
-        to_play=jnp.asarray(np.broadcast_to(to_play, batch).astype(np.int8)),
-        ko=jnp.asarray(np.broadcast_to(ko, batch).astype(np.int16)),
-        passes=jnp.asarray(np.broadcast_to(passes, batch).astype(np.int8)),
+        to_play=jax.device_put(np.broadcast_to(to_play, batch).astype(np.int8)),
+        ko=jax.device_put(np.broadcast_to(ko, batch).astype(np.int16)),
+        passes=jax.device_put(np.broadcast_to(passes, batch).astype(np.int8)),
         size=size,
     )
 

@@ -10,8 +10,8 @@ import numpy as np
 from jaxgo import checks, draws
 from jaxgo.executor import Records, Table, play_all
 from jaxgo.geometry import Geometry, geometry
-from jaxgo.position import BLACK, Position, ko_index, own_and_opp, stones_array
-from jaxgo.tick import CAPTURE
+from jaxgo.position import BLACK, Position, stones_array
+from jaxgo.tick import CAPTURE, NO_MOVE
 
 #: Playouts that run at a time on one core: what fits its cache, measured.
 _LANES_BY_WORDS = {1: 1024, 2: 1024, 3: 512, 4: 512, 5: 512, 7: 256}
@@ -81,10 +81,13 @@ def _unpack_boards(g: Geometry, board: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def table(position: Position, streams: jax.Array) -> Table:
-    """A batch of positions as the executor takes them; `streams` is int32 [B]."""
-    own, opp = own_and_opp(position)
-    black = (position.to_play == jnp.int8(BLACK)).astype(jnp.int32)
-    return Table(own, opp, ko_index(position), position.passes.astype(jnp.int32), black, streams)
+    """A batch of positions as the executor takes them; `streams` is int32 [B]. Of numpy arrays it makes numpy arrays."""
+    xp, g = position.to_play.__array_namespace__(), position.geometry
+    black = position.to_play == np.int8(BLACK)
+    own, opp = (tuple(xp.where(black, b, w) for b, w in zip(*pair)) for pair in (
+        (position.black, position.white), (position.white, position.black)))  # fmt: skip
+    ko = xp.where(position.ko < np.int16(0), np.int32(NO_MOVE), xp.asarray(g.index_of_point)[position.ko.astype(np.int32)])
+    return Table(own, opp, ko, position.passes.astype(np.int32), black.astype(np.int32), streams)
 
 
 def as_playouts(g: Geometry, records: Records, batch: int) -> Playouts:

@@ -1,6 +1,7 @@
 """The `jaxgo` command itself: finding and loading sub-commands, exit statuses, speed of the help."""
 
 import importlib.metadata
+import os
 import pathlib
 import subprocess
 import sys
@@ -141,3 +142,30 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     process.stderr.close()
     assert process.wait(120) == 1
     assert "Traceback" not in error and "BrokenPipe" not in error
+
+
+EVALUATE = ("evaluate", "--size", "4", "--playouts", "100")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment without the tests' own cache."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("JAX_COMPILATION_CACHE_DIR", "JAXGO_CACHE", "XDG_CACHE_HOME")}
+    return kept | changes
+
+
+def test_compiled_programs_are_kept(tmp_path) -> None:
+    """In the user's caches by default, in a folder that is named, or nowhere."""
+    assert _jaxgo(*EVALUATE, env=environment(XDG_CACHE_HOME=str(tmp_path / "caches"))).returncode == 0
+    assert any((tmp_path / "caches" / "jaxgo").iterdir())
+    assert _jaxgo(*EVALUATE, env=environment(JAXGO_CACHE=str(tmp_path / "named"))).returncode == 0
+    assert any((tmp_path / "named").iterdir())
+    done = _jaxgo(*EVALUATE, env=environment(JAXGO_CACHE="off", XDG_CACHE_HOME=str(tmp_path / "none")))
+    assert done.returncode == 0
+    assert not (tmp_path / "none" / "jaxgo").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_refused(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    done = _jaxgo(*EVALUATE, env=environment(JAXGO_CACHE=str(tmp_path / "file" / "x")))
+    assert done.returncode == 2
+    assert "the folder cannot be written to" in done.stderr
