@@ -120,7 +120,7 @@ def keep_compiled_programs() -> None:
         usable = False
     if usable:
         os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
-        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")  # many small programs add up to a second
     elif asked:
         raise UsageError(f"JAXGO_CACHE={asked}: the folder cannot be written to")
 

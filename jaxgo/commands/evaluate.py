@@ -147,7 +147,6 @@ def _evaluate(
     args: argparse.Namespace, record: "GameRecord", name: str, moves: list[int], komi: float, komi_source: str
 ) -> "Report":
     """Plays the playouts, with progress on stderr; Ctrl-C gives a report that is not complete."""
-    _keep_compiled_programs()
     import numpy as np
 
     import jaxgo
@@ -210,17 +209,6 @@ class _Clock:
         if self._first is None or self._last[0] - self._first[0] < self._LONG_ENOUGH:
             return None
         return (self._last[1] - self._first[1]) / (self._last[0] - self._first[0])
-
-
-def _keep_compiled_programs() -> None:
-    """Lets JAX keep compiled programs between runs of the command, in the user's cache folder unless JAX is told another."""
-    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
-        return
-    import jax
-
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    jax.config.update("jax_compilation_cache_dir", os.path.join(base, "jaxgo", "xla"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)  # many small programs add up to a second
 
 
 def _devices(text: str | None) -> "list[jax.Device] | None":

@@ -1,6 +1,7 @@
 """The `jaxgo` command itself: finding and loading sub-commands, exit statuses, speed of the help."""
 
 import importlib.metadata
+import json
 import os
 import pathlib
 import subprocess
@@ -155,8 +156,10 @@ def environment(**changes: str) -> dict[str, str]:
 
 def test_compiled_programs_are_kept(tmp_path) -> None:
     """In the user's caches by default, in a folder that is named, or nowhere."""
-    assert _jaxgo(*EVALUATE, env=environment(XDG_CACHE_HOME=str(tmp_path / "caches"))).returncode == 0
+    outputs = [_jaxgo(*EVALUATE, "--json", env=environment(XDG_CACHE_HOME=str(tmp_path / "caches"))).stdout for _ in range(2)]
     assert any((tmp_path / "caches" / "jaxgo").iterdir())
+    first, second = (json.loads(output)["positions"] for output in outputs)
+    assert first == second
     assert _jaxgo(*EVALUATE, env=environment(JAXGO_CACHE=str(tmp_path / "named"))).returncode == 0
     assert any((tmp_path / "named").iterdir())
     done = _jaxgo(*EVALUATE, env=environment(JAXGO_CACHE="off", XDG_CACHE_HOME=str(tmp_path / "none")))

@@ -317,15 +317,5 @@ def test_interrupted_before_anything_is_finished(capsys, monkeypatch: pytest.Mon
     assert capsys.readouterr().err == "jaxgo evaluate: interrupted\n"
 
 
-def test_compiled_programs_are_kept(tmp_path: pathlib.Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_COMPILATION_CACHE")}
-    environment |= {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "jaxgo", "evaluate", "--size", "5", "--playouts", "50", "--json"]
-    runs = [subprocess.run(command, capture_output=True, env=environment, timeout=120, check=True) for _ in range(2)]
-    assert any((tmp_path / "jaxgo" / "xla").iterdir())
-    first, second = (json.loads(run.stdout)["positions"] for run in runs)
-    assert first == second
-
-
 def test_summary_is_one_line() -> None:
     assert "\n" not in evaluate.SUMMARY and len(evaluate.SUMMARY) < 100
