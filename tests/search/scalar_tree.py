@@ -84,8 +84,9 @@ class ScalarTree:
                 self.strike(path[-2], moves[-1])
                 return
             lines = self.feed(leaf.game, self.num_leaves - 1, self.playouts_per_leaf)
+        captured = [bool(node.game.copy().play(move)) for node, move in zip(path, moves)]
         for line in lines:
-            self.back_up(path, moves, line)
+            self.back_up(path, list(zip(moves, captured)), line)
 
     def new_node(self, game: Game, depth: int) -> Node:
         """A node; they are numbered as they are made."""
@@ -93,22 +94,25 @@ class ScalarTree:
         return Node(game, self.num_nodes - 1, depth, self.candidates(game))
 
     def candidates(self, game: Game) -> list[int]:
-        """The moves to try: legal, no own eye; and the pass if there is no other, if it ends the game without a loss, or if so few
-        points are left that a player might have to destroy himself."""
+        """The moves to try: legal, no own eye; and the pass.
+
+        It is one if there is no other, if it ends the game without a loss, or if so few points are left that a player might have
+        to destroy himself.
+        """
         if game.is_over:
             return []
         points = game.candidates()
         if not points:
             passes = True
         elif game.passes == 1:
-            passes = self.result(game, game.to_play) >= 1
+            passes = self.result(game.margin(), game.to_play) >= 1
         else:
             passes = len(points) <= game.size
         return points + [game.pass_move] * passes
 
-    def result(self, game: Game, colour: int) -> int:
-        """The colour's result of the board as it stands."""
-        beyond = colour * (game.margin() - self.komi)
+    def result(self, margin: int, colour: int) -> int:
+        """The colour's result, from Black's area minus White's."""
+        beyond = colour * (margin - self.komi)
         return 2 if beyond > 0 else 1 if beyond == 0 else 0
 
     def repeats(self, path: list[Node], moves: list[int]) -> bool:
@@ -155,24 +159,21 @@ class ScalarTree:
             beta = math.sqrt(rule.k / (3 * node.visits + rule.k))
         return (1 - beta) * quality + beta * rave
 
-    def back_up(self, path: list[Node], moves: list[int], line: list[int]) -> None:
+    def back_up(self, path: list[Node], in_tree: list[Ply], line: list[int]) -> None:
         """Adds one playout to the nodes of the path."""
-        game, captured = path[-1].game.copy(), []
-        for move in line:
-            captured.append(bool(game.play(move)))
-        in_tree = [bool(a.game.copy().play(move)) for a, move in zip(path, moves)]
-        plies = list(zip(moves + line, in_tree + captured))
+        game = path[-1].game.copy()
+        plies = in_tree + [(move, bool(game.play(move))) for move in line]
+        margin = game.margin()
         for node in path:
             colour = node.game.to_play
+            result = self.result(margin, colour)
             node.visits += 1
-            node.wins += self.result(game, colour)
-            node.lead += colour * game.margin()
-            if self.rule.credit is None:
-                continue
-            below = len(moves) - node.depth
-            for key, amount in self.earned(node, plies[node.depth :], below):
-                node.rave_visits[key] += amount
-                node.rave_wins[key] += amount * self.result(game, colour if key[0] == 0 else -colour)
+            node.wins += result
+            node.lead += colour * margin
+            if self.rule.credit is not None:
+                for (whose, point), amount in self.earned(node, plies[node.depth :], len(in_tree) - node.depth):
+                    node.rave_visits[whose, point] += amount
+                    node.rave_wins[whose, point] += amount * (result if whose == 0 else 2 - result)
 
     def earned(self, node: Node, plies: list[Ply], in_tree: int) -> list[tuple[tuple[int, int], float]]:
         """((0 for the node's mover or 1, point), credit) of a playout seen from a node; its first plies lie in the tree."""

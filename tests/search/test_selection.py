@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from search import Rave, UCB1
+from search import UCB1, Rave
 from search.selection import CREDITS, Counts, hand_selected_beta, minimum_mse_beta
 
 # (visits, RAVE visits) -> beta at a bias of .015, to nine places.
