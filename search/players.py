@@ -6,6 +6,7 @@ from its name; `search.bots` says what each is.
 
 import dataclasses
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -61,17 +62,25 @@ class Choice:
     """The details."""
 
 
+Progress = Callable[[int], None] | None
+"""A function of the number of playouts so far, or None."""
+
+
 class Player(Protocol):
     """What every bot offers."""
 
-    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits) -> Choice:
+    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
         """Chooses a move.
 
         Args:
           position: one position that is not over.
           history: uint32 [n, 2], hashes of the game's earlier positions (`Game.history`).
           limits: how long to think.
+          progress: called now and then with the number of playouts so far.
         """
+
+    def stop(self) -> None:
+        """Makes a `genmove` in another thread, or under a signal handler, choose from what it has."""
 
     def compile(self, size: int) -> None:
         """Compiles for a board size, so that no clock runs meanwhile."""
@@ -88,19 +97,22 @@ class FlatPlayer:
       resign: win rate below which it resigns; 0 never does.
     """
 
-    #: Playouts between two looks at the clock.
-    STEP = 20_000
+    #: Playouts between two looks at the clock, and at whether to stop.
+    STEP, LONG_STEP = 20_000, 200_000
 
     def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, devices=None):
         self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
         self.resign, self.devices = resign, devices
-        self._calls = 0
+        self._calls, self._stopped = 0, False
+
+    def stop(self) -> None:
+        self._stopped = True
 
     def compile(self, size: int) -> None:
         move_statistics(Position.empty(size), self.STEP, rule=self.rule, devices=self.devices)
         Game(Position.empty(size)).forbidden()
 
-    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits) -> Choice:
+    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
         check_one_position(position)
         points = position.size**2
         useful = useful_moves(position, history)
@@ -108,15 +120,17 @@ class FlatPlayer:
             return _pass(points)
         total, done, deadline = None, 0, None if limits.seconds is None else time.monotonic() + limits.seconds
         most = limits.visits or checks.INT32_MAX
-        self._calls += 1
-        while done < most and (done == 0 or deadline is None or time.monotonic() < deadline):
-            count = most - done if deadline is None else min(self.STEP, most - done)
+        self._calls, self._stopped = self._calls + 1, False
+        while done < most and (done == 0 or not (self._stopped or (deadline is not None and time.monotonic() >= deadline))):
+            count = min(self.LONG_STEP if deadline is None else self.STEP, most - done)
             part = move_statistics(
                 position, count, rule=self.rule, komi=self.komi, seed=(self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64,
                 first_playout=done, devices=self.devices,
             )  # fmt: skip
             total = part if total is None else total.plus(part)
             done += count
+            if progress is not None:
+                progress(done)
         values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
         if np.isnan(values).all():  # no useful move was ever played first: any will do
             values[np.flatnonzero(useful)[0]] = 0.5
@@ -152,12 +166,16 @@ class TreePlayer:
             self.search = Search(position, rule=self.rule, history=history, **self.options)
         return self.search
 
-    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits) -> Choice:
+    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
             return _pass(position.size**2)
-        search.run(visits=limits.visits, seconds=limits.seconds)
+        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress)
         return self.choice()
+
+    def stop(self) -> None:
+        if self.search is not None:
+            self.search.stop()
 
     def choice(self) -> Choice:
         """What the search would play now."""

@@ -5,8 +5,8 @@ a time, so that the device works while the host chooses; a round is always chose
 added, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
 """
 
-import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Search:
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions")
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         self._rounds = Rounds(self._device, settings, ties)
-        self._stop = threading.Event()
+        self._stop = False  # no lock: a signal handler may set it at any point of `run`
         self._plant(position)
 
     # What a program asks.
@@ -148,8 +148,13 @@ class Search:
         """Compiles what the search needs on the device, so that no clock runs meanwhile."""
         self._device.compile()
 
-    def run(self, *, visits: int | None = None, seconds: float | None = None) -> int:
+    def run(self, *, visits: int | None = None, seconds: float | None = None, progress: Callable[[int], None] | None = None) -> int:
         """Searches until the root has had so many playouts, or so much time has passed, or `stop` is called.
+
+        Args:
+          visits: playouts of the root, those kept from earlier moves included.
+          seconds: on the clock on the wall.
+          progress: called with the root's playouts after every round, in this thread.
 
         Returns:
           The root's visits. With a limit on visits alone, the tree that results is always the same.
@@ -160,7 +165,7 @@ class Search:
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < float("inf")):
             raise ValueError(f"seconds must be a finite number that is not negative, not {seconds!r}")
         deadline = None if seconds is None else time.monotonic() + seconds
-        self._stop.clear()
+        self._stop = False
         visits = min(visits, checks.INT32_MAX // 4)
         while True:
             if self._stopping(deadline):
@@ -173,11 +178,13 @@ class Search:
                 break
             elif self._rounds.wait(deadline):
                 self._rounds.finish()
+                if progress is not None:
+                    progress(self.visits)
         return self.visits
 
     def stop(self) -> None:
-        """Makes a `run` in another thread return within 50 ms; what the device has not finished by then is dropped."""
-        self._stop.set()
+        """Makes a `run` in another thread, or under a signal handler, return soon; what the device has not finished is dropped."""
+        self._stop = True
 
     def best(self) -> int:
         """The move to play: the most visited; P passes. `search.root.best_move` says when it passes.
@@ -259,7 +266,7 @@ class Search:
     def _stopping(self, deadline: float | None) -> bool:
         # The root's first playouts are always awaited: without them there is no move to play.
         late = deadline is not None and time.monotonic() >= deadline
-        return (late or self._stop.is_set()) and bool(self._tree.ready[ROOT])
+        return (late or self._stop) and bool(self._tree.ready[ROOT])
 
 
 def check_one_position(position) -> None:

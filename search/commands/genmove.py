@@ -4,10 +4,11 @@ import argparse
 import json
 import math
 import pathlib
+import signal
 import sys
 import time
 
-from jaxgo.cli import UsageError
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
@@ -67,10 +68,40 @@ def run(args: argparse.Namespace) -> int:
         player.compile(game.size)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    start = time.perf_counter()
-    choice = player.genmove(game.position, game.history, limits)
+    start, interrupted = time.perf_counter(), []
+
+    def stop(*_):
+        interrupted.append(True)
+        player.stop()
+
+    # Ctrl-C ends the thinking, not the command: the move is chosen from what there is.
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        choice = player.genmove(game.position, game.history, limits, _Progress(limits))
+    finally:
+        signal.signal(signal.SIGINT, before)
     _report(args, game, choice, time.perf_counter() - start)
-    return 0
+    if interrupted:
+        print(f"jaxgo genmove: interrupted after {choice.playouts:,} playouts", file=sys.stderr)
+    return EXIT_INTERRUPTED if interrupted else EXIT_DONE
+
+
+class _Progress:
+    """Says on stderr, every two seconds, how far the thinking has come."""
+
+    def __init__(self, limits):
+        self._limits, self._start, self._said = limits, time.monotonic(), time.monotonic()
+
+    def __call__(self, playouts: int) -> None:
+        now = time.monotonic()
+        if now - self._said < 2:
+            return
+        self._said, passed = now, now - self._start
+        rate = playouts / passed
+        left = [(self._limits.visits - playouts) / rate] if self._limits.visits else []
+        left += [self._limits.seconds - passed] if self._limits.seconds else []
+        text = f"{playouts:,} playouts, {rate:,.0f} playouts/s, {max(0, min(left)):.0f} s left"
+        print(f"jaxgo genmove: {text}", file=sys.stderr)
 
 
 def _game(args: argparse.Namespace):

@@ -3,6 +3,7 @@
 import argparse
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -91,6 +92,19 @@ def test_bad_usage_is_one_line_and_status_2(arguments, message):
     assert done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("bot", ["uct", "amaf"])
+def test_ctrl_c_ends_the_thinking_with_a_move(bot):
+    """The move is chosen from what there is, and the status says that it was interrupted."""
+    command = [sys.executable, "-m", "jaxgo", "genmove", "--size", "5", "--bot", bot, "--seconds", "300", "--leaves", "16"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "playouts/s" in process.stderr.readline(), "thinking has begun"
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output.startswith("Black plays ")
+    assert "interrupted after" in errors
 
 
 def test_genmove_beyond_the_record():
