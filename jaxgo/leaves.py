@@ -222,7 +222,7 @@ def _describe(g, position: Position) -> dict[str, jax.Array]:
     none = tuple(jnp.zeros_like(x) for x in ko)
     both = [tuple(jnp.stack([a, b]) for a, b in zip(x, y)) for x, y in ((own, opp), (opp, own), (ko, none))]
     legal = points_of(g, rules.legal_points(g, *both)) & ~position.is_over()[None, :, None]
-    no_eye = points_of(g, useful(g, own, opp, none))
+    no_eye = points_of(g, useful(g, own, opp))
     return {
         "words": jnp.stack([*own, *opp], axis=1),
         "ko": position.ko,

@@ -88,28 +88,29 @@ def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
     return (passes >= jnp.int32(2)) | (plies_left <= jnp.int32(0))
 
 
-def useful(g: Geometry, own: Board, opp: Board, barred: Board) -> Board:
-    """The empty points that are no eye of the mover and not barred.
+def useful(g: Geometry, own: Board, opp: Board) -> Board:
+    """The empty points that are no eye of the mover.
 
     An eye's orthogonal neighbours are all the mover's; at most one of its diagonal neighbours is an enemy, none at the edge.
+    """
+    none = tuple(jnp.zeros_like(x) for x in own)
+    return candidates(g, own, opp, none, none)
+
+
+def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) -> Board:
+    """The points that the mover may draw: useful, not barred, and not dead to him.
+
+    A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
     """
     beside_others = bb.neighbours(g, bb.complement(g, own))
     east, west = tuple(x << bb.word(1) for x in opp), tuple(x >> bb.word(1) for x in opp)
     diagonal = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
-    rows = zip(bb.complement(g, bb.either(own, opp)), barred, beside_others, diagonal, g.edge)
+    rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, diagonal, g.edge)
     out = []
-    for empty, bar, others, (a, b, c, d), edge in rows:
+    for empty, bar, no_use, others, (a, b, c, d), edge in rows:
         broken = (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & bb.word(edge))
-        out.append(empty & ~bar & (others | broken))
+        out.append(empty & ~bar & ((others & ~no_use) | (~others & broken)))
     return tuple(out)
-
-
-def not_dead(g: Geometry, points: Board, own: Board, dead: Board) -> Board:
-    """Those of the points that are not dead to the mover.
-
-    A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
-    """
-    return bb.without(points, bb.both(dead, bb.neighbours(g, bb.complement(g, own))))
 
 
 def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
@@ -133,8 +134,9 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
     return index.astype(jnp.int32)
 
 
-def draw(g: Geometry, points: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
+def draw(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
     """Step 1: (move, counter) after each lane without an undecided move has drawn one; the pass (32 W) if it has no candidate."""
+    points = candidates(g, own, opp, barred, dead)
     num = bb.count(points).astype(jnp.uint32)
     drawn = pick(g, points, draws.below(draws.bits(counter, key), num))
     drawn = jnp.where(num == jnp.uint32(0), jnp.int32(32 * g.num_words), drawn)
@@ -245,12 +247,9 @@ def tick(g: Geometry, lanes: Lanes, stage: Callable = lambda step, *arrays: step
       stage: how each step is run, given the step and its arrays.
     """
     undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
-    points = stage(functools.partial(useful, g), lanes.own, lanes.opp, lanes.barred)
-
-    def draw_alive(points, own, dead, move, counter, key):
-        return draw(g, not_dead(g, points, own, dead), move, counter, key)
-
-    move, counter = stage(draw_alive, points, lanes.own, lanes.dead, lanes.move, lanes.counter, lanes.key)
+    move, counter = stage(
+        functools.partial(draw, g), lanes.own, lanes.opp, lanes.barred, lanes.dead, lanes.move, lanes.counter, lanes.key
+    )
     done = stage(
         functools.partial(play, g), lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left
     )
