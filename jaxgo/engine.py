@@ -26,15 +26,7 @@ from jaxgo.one_loop import compiler_options
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
 from jaxgo.rules import areas
-from jaxgo.simulation import (
-    Playouts,
-    as_playouts,
-    check_max_plies,
-    check_seed,
-    default_lanes,
-    default_max_plies,
-    table,
-)
+from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, default_max_plies, table
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 128
@@ -147,7 +139,8 @@ def workers_of(devices: Sequence[jax.Device] | None) -> tuple[jax.Device, ...]:
     if devices is None:
         devices = jax.local_devices()
         if devices[0].platform == "cpu" and len(devices) == 1:
-            return tuple(devices) * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            return tuple(devices) * cores
         return tuple(devices)
     devices = [devices] if isinstance(devices, jax.Device) else list(devices)
     if not devices or not all(isinstance(d, jax.Device) for d in devices):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo import bitboard as bb
@@ -162,6 +163,16 @@ def _points_of_events(g: Geometry, event: jax.Array) -> jax.Array:
     point = word * jnp.int32(g.size) + bit + slot * jnp.int32(g.num_words * g.size - g.stride)
     point = jnp.where(word == jnp.int32(g.num_words), jnp.int32(g.num_points), point) + captures
     return jnp.where(event == jnp.int32(NO_EVENT), event, point)
+
+
+def moves_of(events):
+    """The points of events (numpy or jax): N * N for a pass, -1 after the end."""
+    return events.__array_namespace__().where(events < np.int16(0), events, events & np.int16(CAPTURE - 1))
+
+
+def captured_of(events):
+    """bool: which events (numpy or jax) captured."""
+    return events >= np.int16(CAPTURE)
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:

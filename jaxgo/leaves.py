@@ -18,23 +18,14 @@ from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo import checks, draws, rules
-from jaxgo.engine import workers_of
-from jaxgo.executor import play_all
+from jaxgo.engine import thresholds, workers_of
+from jaxgo.executor import captured_of, moves_of, play_all
 from jaxgo.geometry import geometry
 from jaxgo.one_loop import compiler_options
-from jaxgo.position import (
-    BLACK,
-    Position,
-    ko_index,
-    own_and_opp,
-    play_moves,
-    point_or_none,
-    points_of,
-    position_hash,
-)
+from jaxgo.position import BLACK, Position, ko_index, legal_for_both, own_and_opp, play_moves, points_of, position_hash
 from jaxgo.reductions import count_points
 from jaxgo.simulation import check_seed, default_lanes, default_max_plies, table
-from jaxgo.tick import CAPTURE, useful
+from jaxgo.tick import useful
 
 #: In place of a move: the position is taken as it is.
 STAY = -1
@@ -101,11 +92,12 @@ class Leaves:
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
         self.komi = checks.komi(komi)
         self.moves = bool(moves)
+        self._thresholds = tuple(np.int32(x) for x in thresholds(self.komi, self.size**2))
         self._seed = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
         self._workers = workers_of(devices)
         self._share = -(-self.leaves // len(self._workers))
         self._pool = concurrent.futures.ThreadPoolExecutor(len(self._workers))
-        self._busy: list[float] = []
+        self._busy, self._count_busy = 0.0, threading.Lock()
 
     @property
     def num_workers(self) -> int:
@@ -115,7 +107,7 @@ class Leaves:
     @property
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together."""
-        return sum(self._busy)
+        return self._busy
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
@@ -137,7 +129,7 @@ class Leaves:
           moves: int [n], the point to play (legal), P for a pass, or STAY.
           streams: int [n], the random stream of each leaf.
         """
-        count = len(moves)
+        count = checks.integer("the number of leaves", len(moves), 1, self.leaves)
         parts = -(-count // self._share)
         bounds = [count * i // parts for i in range(parts + 1)]
         arrays = (words, ko, passes, black, moves, streams)
@@ -152,13 +144,12 @@ class Leaves:
         start, count = time.perf_counter(), len(arrays[0])
         fill = np.minimum(np.arange(self._share), count - 1)
         function = _compiled(self.size, self._share, self.playouts, self.moves, device)
-        threshold = int(np.floor(np.clip(2 * self.komi, -2000, 2000)))
-        exact = int(2 * self.komi == threshold)
         out = function(*jax.device_put(
-            (*[x[fill] for x in arrays], self._seed, np.int32(threshold), np.int32(exact), np.int32(count)), device
+            (*[x[fill] for x in arrays], self._seed, *self._thresholds, np.int32(count)), device
         ))  # fmt: skip
         found = {name: np.asarray(x)[:count] for name, x in out.items()}
-        self._busy.append(time.perf_counter() - start)
+        with self._count_busy:
+            self._busy += time.perf_counter() - start
         return found
 
     def gather(self, futures: Sequence[concurrent.futures.Future]) -> LeafResults:
@@ -167,8 +158,7 @@ class Leaves:
         out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
         events = out.pop("events", None)
-        out["moves"] = None if events is None else np.where(events < 0, events, events & np.int16(CAPTURE - 1))
-        out["captured"] = None if events is None else events >= CAPTURE
+        out["moves"], out["captured"] = (None, None) if events is None else (moves_of(events), captured_of(events))
         out.setdefault("results", None)
         return LeafResults(**out)
 
@@ -187,7 +177,7 @@ def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Dev
     longest = default_max_plies(size)
     lanes = max(1, min(default_lanes(size), leaves * playouts // PER_LANE))
 
-    def step(words, ko, passes, black, move, streams, seed, komi_halves, komi_exact, count):
+    def step(words, ko, passes, black, move, streams, seed, win_from, draw_at, count):
         boards = tuple(words[:, w] for w in range(2 * g.num_words))
         own, opp = boards[: g.num_words], boards[g.num_words :]
         to_play = jnp.where(black, jnp.int8(BLACK), jnp.int8(-BLACK))
@@ -200,7 +190,7 @@ def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Dev
             num_playouts=jnp.int32(playouts), first_playout=jnp.int32(0), max_plies=jnp.int32(longest), longest=longest,
             first_plays=True, moves=moves,
         )  # fmt: skip
-        sums = _reduce(g, lax.optimization_barrier(records), position, playouts, komi_halves, komi_exact)
+        sums = _reduce(g, lax.optimization_barrier(records), position, playouts, win_from, draw_at)
         return _describe(g, position) | sums
 
     rows = functools.partial(jax.ShapeDtypeStruct, (leaves,))
@@ -218,29 +208,25 @@ def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Dev
 def _describe(g, position: Position) -> dict[str, jax.Array]:
     """What the host must know of the positions themselves."""
     own, opp = own_and_opp(position)
-    ko = point_or_none(g, ko_index(position))
-    none = tuple(jnp.zeros_like(x) for x in ko)
-    both = [tuple(jnp.stack([a, b]) for a, b in zip(x, y)) for x, y in ((own, opp), (opp, own), (ko, none))]
-    legal = points_of(g, rules.legal_points(g, *both)) & ~position.is_over()[None, :, None]
+    legal = legal_for_both(g, own, opp, ko_index(position)) & ~position.is_over()[:, None, None]
     no_eye = points_of(g, useful(g, own, opp))
     return {
         "words": jnp.stack([*own, *opp], axis=1),
         "ko": position.ko,
         "passes": position.passes,
         "hash": position_hash(position),
-        "legal": jnp.swapaxes(legal, 0, 1),
-        "useful": legal[0] & no_eye,
+        "legal": legal,
+        "useful": legal[:, 0] & no_eye,
         "margin": rules.area_margin(g, own, opp).astype(jnp.int16),
     }
 
 
-def _reduce(g, records, position: Position, playouts: int, komi_halves, komi_exact) -> dict[str, jax.Array]:
-    """The playouts' sums for the player to move. Komi comes as floor(2 komi), and whether that is exact."""
+def _reduce(g, records, position: Position, playouts: int, win_from, draw_at) -> dict[str, jax.Array]:
+    """The playouts' sums for the player to move; `win_from` and `draw_at` as `jaxgo.engine.thresholds` gives them."""
     shape = (position.batch, playouts)
     black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
     margin = records.margin.reshape(shape)
-    beyond = jnp.int32(2) * margin - komi_halves
-    of_black = jnp.where(beyond > jnp.int32(0), jnp.int32(2), jnp.where((beyond == 0) & (komi_exact == 1), jnp.int32(1), 0))
+    of_black = jnp.where(margin >= win_from, jnp.int32(2), jnp.where(margin == draw_at, jnp.int32(1), jnp.int32(0)))
     result = jnp.where(black, of_black, jnp.int32(2) - of_black)
     mine = [b.reshape(shape) for b in records.first_black]
     theirs = [b.reshape(shape) for b in records.first_white]

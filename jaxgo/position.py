@@ -15,7 +15,7 @@ from jaxgo import bitboard as bb
 from jaxgo import checks, rules
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry, geometry
-from jaxgo.tick import NO_MOVE
+from jaxgo.tick import NO_MOVE, useful
 
 BLACK, WHITE = 1, -1
 #: `Position.ko` where no point is forbidden.
@@ -34,8 +34,8 @@ class Position:
     `B` denotes the batch dimension, `N` the board's size, `P = N * N` its points. Point `p = y * N + x` lies in row y, counted
     from the top, and column x; `p = P` is the pass. Colours are 1 (Black) and -1 (White).
 
-    The methods `legal`, `play`, `is_over`, `score`, `hash` and `to_array` are pure functions of the arrays and work inside
-    `jax.jit`, `vmap`, `scan` and `shard_map`. The constructors check their arguments and are for use outside of them.
+    The methods `legal`, `useful`, `play`, `is_over`, `score`, `hash` and `to_array` are pure functions of the arrays and work
+    inside `jax.jit`, `vmap`, `scan` and `shard_map`. The constructors check their arguments and are for use outside of them.
     """
 
     black: Board
@@ -182,6 +182,10 @@ class Position:
         """bool [B, P + 1]: where the player to move may play; index P is the pass. All False once the game is over."""
         return _legal(self)
 
+    def useful(self) -> jax.Array:
+        """bool [B, P]: the legal points that fill no eye of the player to move, which playouts draw from (see `jaxgo.tick`)."""
+        return _useful(self)
+
     def play(self, points) -> "Position":
         """The positions after a move in each.
 
@@ -308,6 +312,22 @@ def _legal(position: Position) -> jax.Array:
     points = points_of(g, rules.legal_points(g, own, opp, point_or_none(g, ko_index(position))))
     with_pass = jnp.concatenate([points, jnp.ones_like(points[..., :1])], axis=-1)
     return with_pass & ~position.is_over()[..., None]
+
+
+@jax.jit
+def _useful(position: Position) -> jax.Array:
+    return position.legal()[..., :-1] & points_of(position.geometry, useful(position.geometry, *own_and_opp(position)))
+
+
+def legal_for_both(g: Geometry, own: Board, opp: Board, ko_index: jax.Array) -> jax.Array:
+    """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
+
+    `ko_index` is the bit index of the ko point, or NO_MOVE. The boards' shape is [...].
+    """
+    ko = point_or_none(g, ko_index)
+    none = tuple(jnp.zeros_like(x) for x in ko)
+    stacked = [tuple(jnp.stack(pair, axis=-1) for pair in zip(*boards)) for boards in ((own, opp), (opp, own), (ko, none))]
+    return points_of(g, rules.legal_points(g, *stacked))
 
 
 @jax.jit

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgo import checks, draws
-from jaxgo.executor import Records, Table, play_all
+from jaxgo.executor import Records, Table, captured_of, moves_of, play_all
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.position import BLACK, Position, stones_array
-from jaxgo.tick import CAPTURE, NO_MOVE
+from jaxgo.tick import NO_MOVE
 
 #: Playouts that run at a time on one core: what fits its cache, measured.
 _LANES_BY_WORDS = {1: 1024, 2: 1024, 3: 512, 4: 512, 5: 512, 7: 256}
@@ -55,15 +55,12 @@ class Playouts:
     @property
     def moves(self) -> jax.Array | None:
         """int16 [B, n, max_plies]: the points played, N * N for a pass, -1 after the end. None unless asked for."""
-        if self.events is None:
-            return None
-        where = np.where if isinstance(self.events, np.ndarray) else jnp.where
-        return where(self.events < 0, self.events, self.events & np.int16(CAPTURE - 1))
+        return None if self.events is None else moves_of(self.events)
 
     @property
     def captured(self) -> jax.Array | None:
         """bool [B, n, max_plies]: whether the ply captured something. None unless the moves were asked for."""
-        return None if self.events is None else self.events >= CAPTURE
+        return None if self.events is None else captured_of(self.events)
 
     @property
     def board(self) -> jax.Array:

@@ -15,9 +15,12 @@ from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo import checks, credits, rules
+from jaxgo.bitboard import Board
 from jaxgo.engine import run_chunks
+from jaxgo.executor import captured_of, moves_of
+from jaxgo.geometry import Geometry
 from jaxgo.one_loop import compiler_options
-from jaxgo.position import BLACK, Position, own_and_opp
+from jaxgo.position import BLACK, Position, ko_index, legal_for_both, own_and_opp
 from jaxgo.simulation import Playouts
 
 #: Playouts whose sums share an int32, and the unit of the fixed point.
@@ -103,15 +106,16 @@ def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf",
             f"not of {batch} and {playouts.size}"
         )
     num_points, black = position.size**2, np.asarray(position.to_play) == BLACK
-    legal = np.asarray(legal_for_both(position))
+    own, opp = own_and_opp(position)
+    legal = np.asarray(_legal_for_both(position.geometry, own, opp, ko_index(position)))
     sums = np.zeros((batch, num_points, 3))
     for b in range(batch):
         moves, captured = np.asarray(playouts.moves[b]), np.asarray(playouts.captured[b])
         of_both = np.broadcast_to(legal[b], (count, *legal[b].shape))
         breaks = captured
         if rule == "mctr_capture":
-            many = jax.tree.map(lambda x, b=b: jnp.broadcast_to(x[b : b + 1], (count,)), position)
-            breaks = np.asarray(_jitted_self_captures(many, jnp.asarray(moves), jnp.asarray(of_both)))
+            boards = [tuple(jnp.broadcast_to(x[b : b + 1], (count,)) for x in board) for board in (own, opp)]
+            breaks = np.asarray(_self_captures(position.geometry, *boards, jnp.asarray(moves), jnp.asarray(of_both)))
         credit = credits.credit(rule, credits.Histories(moves, breaks, of_both))
         beyond = np.sign(np.asarray(playouts.margin[b]).astype(np.float64) - komi) * (1 if black[b] else -1)
         result = np.broadcast_to(((beyond + 1) / 2)[:, None], credit.shape)
@@ -133,15 +137,14 @@ def _credit_sums(rule: str, g, records, tab, valid, win_from, draw_at) -> jax.Ar
     batch, count = valid.shape
     room = -(-count // BLOCK)
     n, plies = records.events.shape
-    events = records.events
-    moves = jnp.where(events < jnp.int16(0), events, events & jnp.int16((1 << 14) - 1))
-    position = _of_table(g, tab)
+    moves = moves_of(records.events)
     which = jnp.broadcast_to(jnp.arange(batch, dtype=jnp.int32)[:, None], valid.shape).reshape(n)
-    legal = legal_for_both(position)[which]
+    legal = legal_for_both(g, tab.own, tab.opp, tab.ko)[which]
     if rule == "mctr_capture":
-        breaks = self_captures(jax.tree.map(lambda x: x[which], position), moves, legal)
+        own, opp = (tuple(x[which] for x in board) for board in (tab.own, tab.opp))
+        breaks = self_captures(g, own, opp, moves, legal)
     else:
-        breaks = events >= jnp.int16(1 << 14)
+        breaks = captured_of(records.events)
     credit = credits.credit(rule, credits.Histories(moves, breaks, legal))
     margin = records.margin
     black = jnp.where(margin >= win_from, jnp.int32(2), jnp.where(margin == draw_at, jnp.int32(1), jnp.int32(0)))
@@ -158,39 +161,19 @@ def _credit_sums(rule: str, g, records, tab, valid, win_from, draw_at) -> jax.Ar
     return sums.reshape(batch, room, g.num_points + 1, 3)[:, :, :-1]
 
 
-def _of_table(g, tab) -> Position:
-    """The positions of an executor's table."""
-    black = tab.black == jnp.int32(1)
-    point_of_index = np.zeros(32 * g.num_words + 1, np.int16)
-    point_of_index[g.index_of_point] = np.arange(g.num_points + 1)
-    ko = jnp.where(tab.ko < jnp.int32(0), jnp.int16(-1), jnp.asarray(point_of_index)[jnp.maximum(tab.ko, jnp.int32(0))])
-    return Position(
-        bb.choose(black, tab.own, tab.opp), bb.choose(black, tab.opp, tab.own),
-        jnp.where(black, jnp.int8(BLACK), jnp.int8(-BLACK)), ko, tab.passes.astype(jnp.int8), g.size,
-    )  # fmt: skip
-
-
-def legal_for_both(position: Position) -> jax.Array:
-    """bool [B, 2, P]: where the player to move (0) may play, and where the other could, were it his turn (1)."""
-    mine = position.legal()[:, :-1]
-    other = dataclasses.replace(position, to_play=-position.to_play, ko=jnp.full_like(position.ko, -1))
-    return jnp.stack([mine, other.legal()[:, :-1]], axis=1)
-
-
-def self_captures(position: Position, moves: jax.Array, legal: jax.Array) -> jax.Array:
+def self_captures(g: Geometry, own: Board, opp: Board, moves: jax.Array, legal: jax.Array) -> jax.Array:
     """bool [n, T]: plies that capture a stone which the same playout had put down, up to the end of MCTR's prefix (capture mode).
 
     Args:
-      position: n positions, where the playouts began.
+      g: the board's geometry.
+      own, opp: [n], the positions where the playouts began, from their mover's view.
       moves: int16 [n, T].
       legal: bool [n, 2, P], as in `jaxgo.credits.Histories`.
     """
-    g = position.geometry
     num_points, plies = g.num_points, moves.shape[1]
     none = jnp.zeros(moves.shape, jnp.bool_)
     open_prefix = credits.in_prefix(jnp, credits.Histories(moves, none, legal), _is_first(moves, num_points))
     index = jnp.asarray(g.index_of_point)[jnp.where(moves < jnp.int16(0), jnp.int16(num_points), moves).astype(jnp.int32)]
-    own, opp = own_and_opp(position)
     played = tuple(jnp.zeros_like(x) for x in own)
 
     def going(state):
@@ -217,4 +200,5 @@ def _is_first(moves: jax.Array, num_points: int) -> jax.Array:
     return (moves >= jnp.int16(0)) & (moves < jnp.int16(num_points)) & (credits.first_plies(jnp, moves, num_points) == ply)
 
 
-_jitted_self_captures = jax.jit(self_captures, compiler_options=compiler_options("cpu"))
+_self_captures = jax.jit(self_captures, static_argnums=0, compiler_options=compiler_options("cpu"))
+_legal_for_both = jax.jit(legal_for_both, static_argnums=0)

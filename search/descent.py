@@ -18,7 +18,7 @@ TIE = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
-class Leaves:
+class Reached:
     """Where descents ended; arrays [n], a leaf that several descents reached occurs as often."""
 
     parents: np.ndarray
@@ -42,7 +42,7 @@ class Ties:
         return self._table[start[:, None] + self._columns]
 
 
-def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int, depth: int = 1 << 30) -> Leaves:
+def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int, depth: int = 1 << 30) -> Reached:
     """Takes `count` descents from a root that is ready, adds the nodes that they reach, and counts their visits on the way.
 
     Args:
@@ -73,7 +73,7 @@ def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int, depth: int 
         tree.node_visits[child[held]] += (playouts * number[held]).astype(np.int32)
         nodes, counts = child[inner].astype(np.int64), number[inner]
         sources = np.where(tree.node_visits[nodes] >= rule.reference_visits, nodes, sources[at[inner]])
-    return Leaves(np.concatenate(parents), np.concatenate(moves), np.concatenate(children))
+    return Reached(np.concatenate(parents), np.concatenate(moves), np.concatenate(children))
 
 
 def _share_out(tree: Tree, rule, ties: Ties, nodes, counts, sources, playouts: int):

@@ -1,9 +1,11 @@
 """A game: positions in order, with positional superko, undo, and the hashes that a search needs to know."""
 
+import dataclasses
+
 import numpy as np
 
 from jaxgo import Position, checks
-from jaxgo.position import BLACK
+from jaxgo.position import BLACK, NO_KO
 from jaxgo.sgf import format_point
 
 
@@ -65,9 +67,9 @@ class Game:
         position = self.position
         if colour == self.to_play:
             return position
-        stones = np.asarray(position.to_array())[0]
         checks.one_of("colour", colour, (BLACK, -BLACK))
-        return Position.from_array(stones, to_play=colour, passes=min(int(np.asarray(position.passes)[0]), 1))
+        passes = np.minimum(np.asarray(position.passes), np.int8(1))  # a colour that is told to move goes on after two passes
+        return dataclasses.replace(position, to_play=-position.to_play, ko=np.full_like(position.ko, NO_KO), passes=passes)
 
     def forbidden(self, position: Position | None = None) -> np.ndarray:
         """bool [P]: legal points that positional superko forbids to the player to move."""

@@ -109,7 +109,8 @@ class FlatPlayer:
         self._stopped = True
 
     def compile(self, size: int) -> None:
-        move_statistics(Position.empty(size), self.STEP, rule=self.rule, devices=self.devices)
+        for count in (1, self.STEP):  # few playouts and many take a program each
+            move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices)
         Game(Position.empty(size)).forbidden()
 
     def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
@@ -209,20 +210,7 @@ def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
     game = Game(position)
     if len(hash_numbers(history)):
         game.hashes = [*history, *game.hashes]
-    points = position.size**2
-    legal = np.asarray(position.legal())[0, :points]
-    return legal & ~own_eyes(position) & ~game.forbidden()
-
-
-def own_eyes(position: Position) -> np.ndarray:
-    """bool [P]: eyes of the player to move (see `jaxgo.tick`)."""
-    stones = np.pad(np.asarray(position.to_array())[0] * int(np.asarray(position.to_play)[0]), 1, constant_values=2)
-    size = position.size
-    beside = [stones[1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size] for dy, dx in ((0, 1), (1, 0), (0, -1), (-1, 0))]
-    diagonal = [stones[1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size] for dy in (-1, 1) for dx in (-1, 1)]
-    enemies, edge = sum(d == -1 for d in diagonal), sum(d == 2 for d in diagonal) > 0
-    eye = (stones[1:-1, 1:-1] == 0) & np.all([(b == 1) | (b == 2) for b in beside], axis=0) & (enemies + edge <= 1)
-    return eye.reshape(-1)
+    return np.asarray(position.useful())[0] & ~game.forbidden()
 
 
 def passing_wins(position: Position, komi: float) -> bool:

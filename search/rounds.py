@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxgo import Position, checks
 from jaxgo.leaves import STAY, LeafResults, Leaves
-from jaxgo.position import BLACK
+from jaxgo.position import BLACK, own_and_opp
 from search import descent, histories
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 
@@ -27,7 +27,7 @@ WAIT = 0.005
 class _Round:
     """Leaves that the device is working on."""
 
-    leaves: descent.Leaves
+    leaves: descent.Reached
     nodes_before: int
     waiting: np.ndarray
     """Indices of the leaves that the device works on; the others are ends of the game."""
@@ -88,7 +88,7 @@ class Rounds:
         else:
             count = min(FIRST_LEAVES, self._device.leaves, most)
             tree.node_visits[ROOT] += count * playouts
-            leaves = descent.Leaves(np.zeros(count, np.int64), np.full(count, STAY), np.zeros(count, np.int32))
+            leaves = descent.Reached(np.zeros(count, np.int64), np.full(count, STAY), np.zeros(count, np.int32))
         held = np.where(leaves.children == FORBIDDEN, 0, leaves.children)
         ended = (leaves.children != FORBIDDEN) & tree.is_terminal(held)
         waiting = np.flatnonzero(~ended)
@@ -226,7 +226,5 @@ class Rounds:
 
 def leaf_input(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(words, ko, passes) of a position as `Leaves.submit` takes them."""
-    black, white = (np.stack([np.asarray(w) for w in board], axis=1) for board in (position.black, position.white))
-    to_play = np.asarray(position.to_play) == BLACK
-    words = np.where(to_play[:, None], np.concatenate([black, white], axis=1), np.concatenate([white, black], axis=1))
+    words = np.stack([np.asarray(word) for board in own_and_opp(position) for word in board], axis=1)
     return words, np.asarray(position.ko), np.asarray(position.passes)

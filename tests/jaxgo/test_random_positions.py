@@ -79,6 +79,10 @@ def check_against_referee(position: jaxgo.Position, games: list[Game]) -> None:
         expected[index, game.legal_points()] = True
         expected[index, size * size] = not game.is_over
     np.testing.assert_array_equal(legal, expected)
+    expected = np.zeros_like(legal)
+    for index, game in enumerate(games):
+        expected[index, game.candidates()] = True
+    np.testing.assert_array_equal(position.useful(), expected[:, :-1])
 
 
 def check_against_sgfmill(stones: np.ndarray, margin: int, to_play: int, move: int, stones_after: np.ndarray) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from search import UCB1, Rave, Search
-from search.descent import TIE, Leaves, Ties, descend
+from search.descent import TIE, Reached, Ties, descend
 from search.selection import Counts
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 from tests.positions import from_games, middle_game
@@ -111,7 +111,7 @@ def by_path(tree: Tree) -> dict[tuple[int, ...], tuple]:
     return {tuple(tree.path(i)): (int(tree.node_visits[i]), tree.visits[i].tolist()) for i in range(tree.count)}
 
 
-def ends_of(tree: Tree, leaves: Leaves) -> list[tuple[int, ...]]:
+def ends_of(tree: Tree, leaves: Reached) -> list[tuple[int, ...]]:
     """The paths of leaves, in order."""
     return sorted((*tree.path(int(parent)), int(move)) for parent, move in zip(leaves.parents, leaves.moves))
 
