@@ -205,7 +205,8 @@ def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tu
             function = _compiled(kind, job.position.size, job.room, job.lanes, job.max_plies, device)
         numbers = (chunk.size, chunk.count, job.first_playout + chunk.first, job.max_plies)
         args = (*(np.int32(x) for x in extra), tables[chunk.start], job.seed, *(np.int32(x) for x in numbers))
-        return jax.tree.map(np.asarray, function(*jax.device_put(args, device)))
+        # Numpy arrays: to put them on the device first would take longer than the call.
+        return jax.tree.map(np.asarray, function(*args))
 
     pool = concurrent.futures.ThreadPoolExecutor(len(job.workers))
     running: dict[concurrent.futures.Future, tuple[_Chunk, jax.Device]] = {}

@@ -56,8 +56,8 @@ class LeafResults:
     lead: np.ndarray
     """int32 [B]: sum over the playouts of the mover's area minus the other's."""
     firsts: np.ndarray
-    """int16 [B, 4, P + 1]: playouts in which the mover (0) or the other (1) was the first of both to play at each point; and the
-    mover's results, in halves, summed over each of these (2, 3). 0 for the pass."""
+    """int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play at each
+    point (0), and his own results in these, in halves (1). 0 for the pass."""
     moves: np.ndarray | None
     """int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for."""
     captured: np.ndarray | None
@@ -144,9 +144,8 @@ class Leaves:
         start, count = time.perf_counter(), len(arrays[0])
         fill = np.minimum(np.arange(self._share), count - 1)
         function = _compiled(self.size, self._share, self.playouts, self.moves, device)
-        out = function(*jax.device_put(
-            (*[x[fill] for x in arrays], self._seed, *self._thresholds, np.int32(count)), device
-        ))  # fmt: skip
+        # Numpy arrays: to put them on the device first would take longer than the call.
+        out = function(*(x[fill] for x in arrays), self._seed, *self._thresholds, np.int32(count))
         found = {name: np.asarray(x)[:count] for name, x in out.items()}
         with self._count_busy:
             self._busy += time.perf_counter() - start
@@ -231,14 +230,14 @@ def _reduce(g, records, position: Position, playouts: int, win_from, draw_at) ->
     mine = [b.reshape(shape) for b in records.first_black]
     theirs = [b.reshape(shape) for b in records.first_white]
     firsts = bb.choose(black, mine, theirs), bb.choose(black, theirs, mine)
-    kinds = [tuple(jnp.where(here, w, jnp.uint32(0)) for w in f) for here in
-             (result >= jnp.int32(0), result == jnp.int32(2), result == jnp.int32(1)) for f in firsts]  # fmt: skip
-    points = count_points(g, jnp.stack([jnp.stack(kind) for kind in kinds]))
-    firsts = jnp.concatenate([points[:, 0:2], jnp.int32(2) * points[:, 2:4] + points[:, 4:6]], axis=1)
+    kinds = [tuple(jnp.where(here, w, jnp.uint32(0)) for w in f)
+             for f, won in zip(firsts, (jnp.int32(2), jnp.int32(0))) for here in (result >= 0, result == won, result == 1)]  # fmt: skip
+    points = count_points(g, jnp.stack([jnp.stack(kind) for kind in kinds])).reshape(len(result), 2, 3, -1)
+    firsts = jnp.stack([points[:, :, 0], jnp.int32(2) * points[:, :, 1] + points[:, :, 2]], axis=2)
     out = {
         "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
         "lead": jnp.sum(jnp.where(black, margin, -margin), axis=1, dtype=jnp.int32),
-        "firsts": jnp.pad(firsts.astype(jnp.int16), ((0, 0), (0, 0), (0, 1))),
+        "firsts": jnp.pad(firsts.astype(jnp.int16), ((0, 0), (0, 0), (0, 0), (0, 1))),
     }
     if records.events is not None:
         out |= {"events": records.events.reshape(*shape, -1), "results": result.astype(jnp.int8)}

@@ -1,7 +1,7 @@
 """RAVE statistics from the moves of the playouts, ply by ply.
 
 The slow and general way to update a tree: every ancestor of a leaf sees each playout as the tree's moves below it followed by the
-playout's, and credits them by one of the rules of `jaxgo.credits`. For plain first plays it gives what `Tree.back_up` gives from
+playout's, and credits them by one of the rules of `jaxgo.credits`. For plain first plays it gives what `search.backup.back_up` gives from
 counts; weighted credits depend on the distance to the leaf and need it.
 """
 
@@ -16,7 +16,7 @@ def add_histories(tree: Tree, children, parents, moves, words, played, captured,
 
     Args:
       tree: the tree.
-      children, parents, moves: [n], the leaves, as in `Tree.back_up`.
+      children, parents, moves: [n], the leaves, as in `search.backup.back_up`.
       words: [n, 2 W], the positions of the leaves, as in `jaxgo.LeafResults`.
       played, captured: [n, K, T], each playout's moves and whether they captured, as in `jaxgo.LeafResults`.
       results: [n, K], in halves, for the player to move at the leaf.

@@ -11,6 +11,7 @@ from jaxgo import Position, checks
 from jaxgo.leaves import STAY, LeafResults, Leaves
 from jaxgo.position import BLACK, own_and_opp
 from search import descent, histories
+from search.backup import back_up
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 
 #: Descents of the first round, all of which end at the root.
@@ -143,7 +144,8 @@ class Rounds:
     def _back_up(self, parents, moves, children, results: LeafResults) -> None:
         rule, by_counts = self._settings.rule, self._settings.by_counts
         firsts = results.firsts if by_counts and rule.credit is not None else None
-        self._tree.back_up(parents, moves, children, self._device.playouts, results.wins, results.lead, firsts, rule.strict)
+        playouts = self._device.playouts
+        back_up(self._tree, parents, moves, children, playouts, results.wins, results.lead, firsts, rule.strict)
         if rule.credit is not None and not by_counts:
             histories.add_histories(
                 self._tree, children, parents, moves, results.words, results.moves, results.captured, results.results, rule
@@ -159,8 +161,8 @@ class Rounds:
         margin = tree.margin[children].astype(np.int64)
         result = self.result(margin, self.black_moves(children))
         by_counts = self._settings.by_counts and rule.credit is not None
-        firsts = np.zeros((len(ends), 4, tree.moves), np.int16) if by_counts else None
-        tree.back_up(parents, moves, children, playouts, playouts * result, playouts * margin, firsts, rule.strict)
+        firsts = np.zeros((len(ends), 2, 2, tree.moves), np.int16) if by_counts else None
+        back_up(tree, parents, moves, children, playouts, playouts * result, playouts * margin, firsts, rule.strict)
         if rule.credit is not None and not by_counts:
             none = np.full((len(ends), playouts, 1), -1, np.int16)
             won = np.broadcast_to(result[:, None], (len(ends), playouts))

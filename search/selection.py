@@ -26,6 +26,10 @@ class Counts:
     rave_wins: np.ndarray
     """Times the results, in halves."""
 
+    def rows(self, index) -> "Counts":
+        """The counts of some nodes."""
+        return Counts(*(x[index] for x in (self.node_visits, self.visits, self.wins, self.rave_visits, self.rave_wins)))
+
 
 def _number(name: str, value, least: float, most: float = np.inf) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:
@@ -59,6 +63,8 @@ class UCB1:
         return np.where(counts.visits > 0, counts.wins / (2 * visits) + bound, self.first_play)
 
 
+#: Added to numbers of playouts so that none is 0: far below what rounding takes away from 1.
+NOTHING = 1e-20
 #: Schedules of `Rave`.
 SCHEDULES = ("mse", "hand")
 #: Credit rules that can feed `Rave`: first plays, weighted first plays, weighted own plays, and MCTR's prefixes.
@@ -110,9 +116,9 @@ class Rave:
         if self.schedule == "mse":
             # (1 - beta) w/2c + beta rw/2rc over the common denominator rc + c + rc c b: no division by c or rc, and no limits.
             b = self.bias**2 / 0.25
-            denominator = rc + c * (1 + b * rc)
-            value = 0.5 * (rw + (1 + b * rc) * w) / np.maximum(denominator, 1e-12)
-            value = np.where(denominator > 0, value, self.first_play)
+            # Where nothing is known, a next to nothing decides.
+            weight = 1 + b * rc
+            value = (0.5 * (rw + weight * w) + NOTHING * self.first_play) / (c * weight + (rc + NOTHING))
         else:
             beta = hand_selected_beta(counts.node_visits, self.k)
             beta = np.where(rc > 0, np.where(c > 0, beta, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""The tree's memory: a structure of arrays with a row for each node, and the backup of results through it.
+"""The tree's memory: a structure of arrays with a row for each node.
 
 Everything about a move lies in its parent's row, so that choosing a move reads whole rows. Results are in halves (win 2, draw 1,
 loss 0) from the view of the player to move at the row's node.
@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxgo.geometry import geometry
 from jaxgo.leaves import LeafResults
+from search.selection import Counts
 
 #: Values of `Tree.child`: no node yet, and a move that is not to be played.
 UNEXPLORED, FORBIDDEN = 0, -1
@@ -64,6 +65,24 @@ class Tree:
         """All arrays by name, a row for each node."""
         return {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray)}
 
+    def known(self, nodes: np.ndarray, sources: np.ndarray) -> Counts:
+        """What a rule of selection may know of nodes.
+
+        Args:
+          nodes: [n].
+          sources: [n], the nodes or ancestors of theirs, from which the points' earnings are taken.
+        """
+        colour = (self.depth[nodes] - self.depth[sources]) & 1
+        return Counts(
+            self.node_visits[nodes][:, None], self.visits[nodes], self.wins[nodes],
+            self.rave_visits[sources, colour], self.rave_wins[sources, colour],
+        )  # fmt: skip
+
+    def add_first_plays(self, nodes: np.ndarray, colour: int, earned: np.ndarray) -> None:
+        """Adds to the RAVE statistics of distinct nodes, for one colour: visits and wins, [n, 2, M]."""
+        self.rave_visits[nodes, colour] += earned[:, 0]
+        self.rave_wins[nodes, colour] += earned[:, 1]
+
     @classmethod
     def bytes_per_node(cls, size: int, **kinds) -> int:
         """Memory of a node."""
@@ -116,69 +135,6 @@ class Tree:
             moves, parents = self.move[parents[inner]], self.parent[parents[inner]]
             np.add.at(self.visits, (parents, moves), number)
 
-    def back_up(self, parents, moves, children, playouts: int, wins, leads, firsts: np.ndarray | None, strict: bool) -> None:
-        """Adds the results of leaves to their nodes and to all nodes above (visits are counted on the way down).
-
-        The counts of first plays are enough to update every ancestor: seen from the parent, the move that leads to the child is
-        the first play at its point in all of the child's playouts, and whatever else came first stays first. So sums climb level
-        by level, one row for each node.
-
-        Args:
-          parents, moves, children: [n], the leaves; children may be FORBIDDEN (a full tree); of the root, children is ROOT.
-          playouts: playouts of each leaf.
-          wins, leads: [n], for the player to move at the leaf, summed over the playouts.
-          firsts: int16 or int32 [n, 4, M] or None, twice the playouts of all leaves within their type: playouts in which the leaf's mover, the other, was first at each point; and the mover's
-            results in halves summed over each of the two. The pass's are 0.
-          strict: whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own
-            colour played before counts (Gelly's posted code).
-        """
-        depth = np.where(children == ROOT, 0, self.depth[parents].astype(np.int64) + 1)
-        edge = np.where(children == ROOT, 0, parents.astype(np.int64) * self.moves + moves)
-        sums = np.stack([np.full(len(wins), playouts), wins, leads], axis=1).astype(np.float64)
-        climbed = None  # the same of what has climbed to the present level
-        for level in range(int(depth.max(initial=0)), -1, -1):
-            here = depth == level
-            at = [edge[here], children[here], sums[here], None if firsts is None else firsts[here]]
-            if climbed is not None:
-                at = [None if a is None else np.concatenate([a, b]) for a, b in zip(at, climbed)]
-            (edges, first), (total, first_plays) = _sum_by(at[0], at[2:])
-            nodes = at[1][first]
-            self._add_to_nodes(nodes, total, first_plays)
-            climbed = self._climb(edges // self.moves, edges % self.moves, total, first_plays, strict) if level else None
-
-    def _add_to_nodes(self, nodes, sums, firsts) -> None:
-        """Adds results, one row for each node, to the nodes where the playouts began or passed."""
-        real = nodes != FORBIDDEN
-        if not real.all():
-            nodes, sums, firsts = nodes[real], sums[real], None if firsts is None else firsts[real]
-        self.node_wins[nodes] += sums[:, 1].astype(np.int32)
-        self.node_leads[nodes] += sums[:, 2].astype(np.float32)
-        if firsts is None:
-            return
-        self.rave_visits[nodes, 0] += firsts[:, 0]
-        self.rave_wins[nodes, 0] += firsts[:, 2]
-        if self.rave_visits.shape[1] == 2:
-            self.rave_visits[nodes, 1] += firsts[:, 1]
-            self.rave_wins[nodes, 1] += 2 * firsts[:, 1] - firsts[:, 3]
-
-    def _climb(self, parents, moves, sums, firsts, strict: bool):
-        """The same results seen from the parents, added to their moves: (edge, node, sums, first plays) of the parents."""
-        playouts, wins = sums[:, 0], 2 * sums[:, 0] - sums[:, 1]
-        self.wins[parents, moves] += wins.astype(np.int32)
-        self.leads[parents, moves] -= sums[:, 2].astype(np.float32)
-        seen = None
-        if firsts is not None:
-            seen = np.empty_like(firsts)
-            seen[:, 0:2] = firsts[:, 1::-1]
-            np.subtract(2 * firsts[:, 1::-1], firsts[:, 3:1:-1], out=seen[:, 2:4])
-            rows = np.flatnonzero(moves < self.moves - 1)
-            points = moves[rows]
-            seen[rows, 0, points], seen[rows, 2, points] = playouts[rows], wins[rows]
-            if strict:
-                seen[rows, 1, points], seen[rows, 3, points] = 0, 0
-        edges = self.parent[parents].astype(np.int64) * self.moves + self.move[parents]
-        return edges, parents, np.stack([playouts, wins, -sums[:, 2]], axis=1), seen
-
     def keep(self, node: int) -> None:
         """Makes a node the root and forgets all that is not below it."""
         number = np.arange(self.count)
@@ -209,17 +165,3 @@ class Tree:
         for x in self.arrays.values():
             x[count : self.count] = 0
         self.count = count
-
-
-def _sum_by(keys: np.ndarray, rows: list[np.ndarray | None]):
-    """((distinct keys, where each occurs first), each array's rows summed by key)."""
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    different = np.empty(len(keys), np.bool_)
-    different[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=different[1:])
-    starts = np.flatnonzero(different)
-    if len(starts) == len(keys):
-        return (keys, order), [None if x is None else x[order] for x in rows]
-    return (keys[starts], order[starts]), [None if x is None else np.add.reduceat(x[order], starts, axis=0, dtype=x.dtype) for x in rows]
-

@@ -132,13 +132,13 @@ def results_of(margins: np.ndarray, found: list[Game], komi: float) -> np.ndarra
 
 
 def first_plays(lines: np.ndarray, results: np.ndarray, num_points: int) -> np.ndarray:
-    """int [4, P + 1] of one leaf: playouts in which each was the first of both at each point, and the mover's results in them."""
-    out = np.zeros((4, num_points + 1), int)
+    """int [2, 2, P + 1] of one leaf: playouts in which each was the first of both at each point, and his results in them."""
+    out = np.zeros((2, 2, num_points + 1), int)
     for line, result in zip(lines.tolist(), results.tolist()):
         for ply, move in enumerate(line):
             if 0 <= move < num_points and move not in line[:ply]:
-                out[ply % 2, move] += 1
-                out[2 + ply % 2, move] += result
+                out[ply % 2, 0, move] += 1
+                out[ply % 2, 1, move] += 2 - result if ply % 2 else result
     return out
 
 
@@ -159,7 +159,7 @@ def test_wins_and_first_plays(case, komi):
         np.testing.assert_array_equal(results.firsts[i], first_plays(played.moves[i], expected[i], size * size))
     if komi == {5: 25, 9: 7.0}[size]:
         assert (expected == 1).any(), "no draws"
-    assert results.firsts.any(axis=(1, 2)).sum() > LEAVES // 2
+    assert results.firsts.any(axis=(1, 2, 3)).sum() > LEAVES // 2
 
 
 def test_ends_of_the_game(case):

@@ -122,7 +122,7 @@ def test_no_line_of_the_tree_repeats_a_position(rule):
     struck = 0
     for size in (2, 3):
         search = Search(jaxgo.Position.empty(size), rule=rule, komi=0.5, leaves=16, playouts_per_leaf=4)
-        search.run(visits=8_000)
+        search.run(visits=12_000)
         tree = search.tree
         for node in np.flatnonzero(tree.ready[: tree.count]):
             hashes, at = [], int(node)

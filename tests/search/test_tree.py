@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from search import UCB1, Rave, Search
+from search.backup import back_up
 from search.descent import Ties, descend
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 from tests.positions import from_games, middle_game
@@ -26,11 +27,11 @@ def line_of_three() -> Tree:
 
 
 def first_plays(mine: dict[int, tuple[int, int]], theirs: dict[int, tuple[int, int]]) -> np.ndarray:
-    """int16 [1, 4, 10]: of (playouts in which he was first, the leaf mover's results in them) by point."""
-    out = np.zeros((1, 4, PASS + 1), np.int16)
+    """int16 [1, 2, 2, 10]: of (playouts in which he was first, his results in them) by point."""
+    out = np.zeros((1, 2, 2, PASS + 1), np.int16)
     for colour, counts in enumerate((mine, theirs)):
         for point, (number, results) in counts.items():
-            out[0, colour, point], out[0, 2 + colour, point] = number, results
+            out[0, colour, :, point] = number, results
     return out
 
 
@@ -38,8 +39,8 @@ def back_up_leaf(tree: Tree, parent: int, move: int, child: int, strict: bool = 
     """5 playouts of a leaf: its mover wins 3, draws 1, loses 1; area difference -6 in all; first plays of both."""
     leaf = np.array([parent]), np.array([move]), np.array([child])
     tree.count_visits(*leaf, 5)
-    firsts = first_plays({0: (2, 4), 3: (5, 7)}, {4: (3, 1), 5: (4, 6), 0: (1, 0)})
-    tree.back_up(*leaf, 5, np.array([7]), np.array([-6]), firsts, strict)
+    firsts = first_plays({0: (2, 4), 3: (5, 7)}, {4: (3, 5), 5: (4, 2), 0: (1, 2)})
+    back_up(tree, *leaf, 5, np.array([7]), np.array([-6]), firsts, strict)
 
 
 def row(**points) -> list[int]:
@@ -103,12 +104,12 @@ def test_backup_of_several_leaves_is_the_sum():
         tree.add(parents[3:], moves[3:])
     wins, leads = rng.integers(0, 11, 6), rng.integers(-20, 20, 6)
     number = rng.integers(0, 6, (6, 2, PASS + 1))
-    firsts = np.concatenate([number, rng.integers(0, 2 * number + 1)], axis=1).astype(np.int16)
-    firsts[:, :, PASS] = 0
-    together.back_up(parents, moves, children, 5, wins, leads, firsts, True)
+    firsts = np.stack([number, rng.integers(0, 2 * number + 1)], axis=2).astype(np.int16)
+    firsts[..., PASS] = 0
+    back_up(together, parents, moves, children, 5, wins, leads, firsts, True)
     for i in range(6):
         one = slice(i, i + 1)
-        alone.back_up(parents[one], moves[one], children[one], 5, wins[one], leads[one], firsts[one], True)
+        back_up(alone, parents[one], moves[one], children[one], 5, wins[one], leads[one], firsts[one], True)
     for name, array in together.arrays.items():
         np.testing.assert_array_equal(alone.arrays[name], array, name)
     assert together.rave_visits[ROOT].any()
