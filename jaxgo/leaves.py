@@ -7,6 +7,7 @@ positions as the device returned them, and never needs rules of its own.
 import concurrent.futures
 import dataclasses
 import functools
+import itertools
 import threading
 import time
 from collections.abc import Sequence
@@ -73,8 +74,8 @@ class LeafResults:
 class Leaves:
     """Plays leaves of a tree on the device, several calls at a time.
 
-    The leaves of a call are spread over the workers (all cores of the CPU, or the devices); calls wait in line, so that a
-    second one can be submitted while the first is running. Results do not depend on how leaves are spread.
+    The workers are all cores of the CPU, or the devices. Each call is spread over its share of them, so that as many calls as are
+    under way at a time keep all busy; further ones wait in line. Results do not depend on how leaves are spread.
 
     Args:
       size: N, 2 to 25.
@@ -83,10 +84,11 @@ class Leaves:
       komi: points that White gets.
       seed: an int in [0, 2**64), or a jax key.
       moves: whether to return the moves of every playout.
+      calls: how many calls will be under way at a time.
       devices: as in `jaxgo.playouts`.
     """
 
-    def __init__(self, size: int, leaves: int, playouts: int, *, komi=7.5, seed=0, moves=False, devices=None):
+    def __init__(self, size: int, leaves: int, playouts: int, *, komi=7.5, seed=0, moves=False, calls=2, devices=None):
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
@@ -95,7 +97,9 @@ class Leaves:
         self._thresholds = tuple(np.int32(x) for x in thresholds(self.komi, self.size**2))
         self._seed = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
         self._workers = workers_of(devices)
-        self._share = -(-self.leaves // len(self._workers))
+        workers_per_call = -(-len(self._workers) // checks.integer("calls", calls, 1))
+        self._share = -(-self.leaves // workers_per_call)
+        self._turns = itertools.cycle(self._workers)
         self._pool = concurrent.futures.ThreadPoolExecutor(len(self._workers))
         self._busy, self._count_busy = 0.0, threading.Lock()
 
@@ -136,8 +140,8 @@ class Leaves:
         types = (np.uint32, np.int16, np.int8, np.bool_, np.int32, np.int32)
         arrays = [np.asarray(x, t) for x, t in zip(arrays, types)]
         return [
-            self._pool.submit(self._run, [x[a:b] for x in arrays], self._workers[i % len(self._workers)])
-            for i, (a, b) in enumerate(zip(bounds, bounds[1:]))
+            self._pool.submit(self._run, [x[a:b] for x in arrays], next(self._turns))
+            for a, b in zip(bounds, bounds[1:])
         ]
 
     def _run(self, arrays: list[np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:

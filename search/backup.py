@@ -1,4 +1,4 @@
-"""The backup: what leaves have earned, added to all nodes above them.
+"""The backup: what leaves have brought, added to all nodes above them.
 
 Sorted by their paths, the leaves below a node stand side by side, whatever the node. So its sums are differences of running sums,
 taken for all nodes of all levels at once, and no level has to wait for another.
@@ -72,9 +72,7 @@ def back_up(tree: Tree, parents, moves, children, playouts: int, wins, leads, fi
     tree.node_wins[nodes] += won[held].astype(np.int32)
     tree.node_leads[nodes] += lead[held].astype(np.float32)
     inner = np.flatnonzero(paths.level > 0)
-    edges = paths.parent[inner], paths.move[inner]
-    tree.wins[edges] += (2 * number - won)[inner].astype(np.int32)
-    tree.leads[edges] -= lead[inner].astype(np.float32)
+    tree.wins[paths.parent[inner], paths.move[inner]] += (2 * number - won)[inner].astype(np.int32)
     if firsts is not None:
         _add_first_plays(tree, paths, held, odd, number, 2 * number - won, firsts, strict)
 

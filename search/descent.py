@@ -65,8 +65,9 @@ def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int, depth: int 
         at, move, number = _share_out(tree, rule, ties, nodes, counts, sources, playouts)
         parent = nodes[at]
         tree.node_visits[nodes] += (playouts * counts).astype(np.int32)
-        tree.visits[parent, move] += (playouts * number).astype(np.int32)
-        child = tree.child[parent, move]
+        edge = parent * tree.moves + move
+        tree.visits.reshape(-1)[edge] += (playouts * number).astype(np.int32)
+        child = tree.child.reshape(-1)[edge]
         new = child == UNEXPLORED
         if new.any():
             child[new] = tree.add(parent[new], move[new])
@@ -92,8 +93,10 @@ def _share_out(tree: Tree, rule, ties: Ties, nodes, counts, sources, playouts: i
     at, move, number = [single], [values.argmax(axis=1)[single]], [np.ones(len(single), np.int64)]
     # The other nodes by the power of four that holds their number of descents, so that each group is one rectangle.
     group = np.where(counts > 1, np.maximum((np.frexp(counts - 0.5)[1] + 1) // 2, SMALLEST_GROUP), 0)
-    for g in np.unique(group[group > 0]):
+    for g in range(SMALLEST_GROUP, group.max() + 1):
         chosen = np.flatnonzero(group == g)
+        if not len(chosen):
+            continue
         # Only the m best moves can be among m choices: the first choice of any other is worse than all of those.
         most = min(int(counts[chosen].max()), tree.moves)
         if g > LARGE_GROUP:

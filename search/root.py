@@ -22,7 +22,7 @@ class RootStatistics:
     win_rate: np.ndarray
     """float64 in [0, 1], draws half; NaN without visits."""
     lead: np.ndarray
-    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits."""
+    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits, and in a full tree without a node."""
     rave_visits: np.ndarray
     """What each point has earned, see `jaxgo.credits`."""
     rave_win_rate: np.ndarray
@@ -41,10 +41,11 @@ class RootStatistics:
         """The statistics of a tree with Black or White to move at the root."""
         visits, rave = tree.visits[ROOT].copy(), tree.rave_visits[ROOT, 0].copy()
         total, points = np.float64(tree.node_visits[ROOT]), komi if black else -komi
+        leads = np.where(tree.child[ROOT] > 0, -tree.node_leads[tree.child[ROOT]].astype(np.float64), np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
             return cls(
                 black=black, visits=visits, win_rate=tree.wins[ROOT] / (2.0 * visits),
-                lead=tree.leads[ROOT].astype(np.float64) / visits - points, rave_visits=rave,
+                lead=leads / visits - points, rave_visits=rave,
                 rave_win_rate=tree.rave_wins[ROOT, 0] / (2.0 * rave), playable=tree.child[ROOT] != FORBIDDEN,
                 root_visits=int(total), root_win_rate=float(tree.node_wins[ROOT] / (2 * total)),
                 root_lead=float(tree.node_leads[ROOT] / total) - points,
@@ -68,7 +69,7 @@ class RootStatistics:
                     "move": name_of(int(m)),
                     "visits": int(self.visits[m]),
                     "win_rate": float(self.win_rate[m]),
-                    "lead": float(self.lead[m]),
+                    "lead": None if np.isnan(self.lead[m]) else float(self.lead[m]),
                     "rave_visits": float(self.rave_visits[m]),
                     "rave_win_rate": None if np.isnan(self.rave_win_rate[m]) else float(self.rave_win_rate[m]),
                 }

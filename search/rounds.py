@@ -16,8 +16,8 @@ from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 
 #: Descents of the first round, all of which end at the root.
 FIRST_LEAVES = 16
-#: A round is at most this share of the playouts that the root has had, so that early choices see results.
-ROUND_SHARE = 0.1
+#: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results.
+UNDER_WAY_SHARE = 0.2
 #: The fewest leaves of a round.
 FEWEST_LEAVES = 4
 #: How long a wait for the device lasts before it looks whether it should stop, seconds.
@@ -54,10 +54,11 @@ class Rounds:
       device: plays from the leaves.
       settings: what to go by.
       ties: breaks ties.
+      in_flight: the most rounds under way at a time.
     """
 
-    def __init__(self, device: Leaves, settings: Settings, ties: descent.Ties):
-        self._device, self._settings, self._ties = device, settings, ties
+    def __init__(self, device: Leaves, settings: Settings, ties: descent.Ties, in_flight: int):
+        self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
         self._streams = 0
         #: Seconds spent choosing, waiting for the device, and adding results.
@@ -83,7 +84,7 @@ class Rounds:
         start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
         before = tree.count
         if tree.ready[ROOT]:
-            share = max(FEWEST_LEAVES, int(tree.node_visits[ROOT] * ROUND_SHARE / playouts))
+            share = max(FEWEST_LEAVES, int(tree.node_visits[ROOT] * UNDER_WAY_SHARE / (playouts * self._in_flight)))
             count = min(self._device.leaves, share, most)
             leaves = descent.descend(tree, self._settings.rule, self._ties, count, playouts, self._settings.depth)
         else:

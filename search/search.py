@@ -1,8 +1,8 @@
 """The search: a tree on the host, fed by playouts from the device.
 
-A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Two rounds are under way at
-a time, so that the device works while the host chooses; a round is always chosen before the results of the one before it are
-added, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
+A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Three rounds are under way
+at a time: the device has two of them while the host deals with the third. A round is always chosen without the results of those
+two, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
 """
 
 import time
@@ -24,7 +24,7 @@ from search.selection import Rave
 from search.tree import ROOT, Tree
 
 #: Rounds under way at a time.
-IN_FLIGHT = 2
+IN_FLIGHT = 3
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
 #: How the RAVE statistics are updated.
@@ -49,7 +49,7 @@ class Search:
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
-      in_flight: rounds under way at a time.
+      in_flight: rounds under way at a time, one of them in the host's hands.
 
     Raises:
       TypeError, ValueError: an argument is not what it must be, or the game is over.
@@ -99,11 +99,11 @@ class Search:
         self._new_tree = lambda: Tree(size, int(capacity), **kinds)
         self._device = Leaves(
             size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-            moves=self.updates == "histories" and self.rule.credit is not None,
+            calls=max(1, self.in_flight - 1), moves=self.updates == "histories" and self.rule.credit is not None,
         )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions")
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
-        self._rounds = Rounds(self._device, settings, ties)
+        self._rounds = Rounds(self._device, settings, ties, self.in_flight)
         self._stop = False  # no lock: a signal handler may set it at any point of `run`
         self._plant(position)
 

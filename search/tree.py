@@ -25,11 +25,11 @@ class Tree:
       child: int32 [node, M], the node that a move leads to, UNEXPLORED or FORBIDDEN.
       visits: int32 [node, M], playouts through the move, those on their way included.
       wins: int32 [node, M], the mover's results in them, in halves.
-      leads: float32 [node, M], sum of the mover's area minus the other's in them, before komi.
       rave_visits: [node, colours, M], what each point has earned (see `jaxgo.credits`) in the playouts through the node for the
         player to move (0) and, if there are two colours, for the other (1). int32, or float64 where credits are fractions.
       rave_wins: the same, times the results of the player who earned it, in halves.
-      node_visits, node_wins, node_leads: [node], all playouts through the node, its own first ones included; for its mover.
+      node_visits, node_wins: int32 [node], all playouts through the node, its own first ones included; for its mover.
+      node_leads: float32 [node], sum of the mover's area minus the other's in them, before komi.
       ready: bool [node], whether the device has described the node.
       parent, move, depth: [node], where it hangs.
       words, ko, passes, hash, margin: [node], the position as the device returned it (see `jaxgo.LeafResults`).
@@ -43,7 +43,6 @@ class Tree:
         self.child = np.zeros((capacity, moves), np.int32)
         self.visits = np.zeros((capacity, moves), np.int32)
         self.wins = np.zeros((capacity, moves), np.int32)
-        self.leads = np.zeros((capacity, moves), np.float32)
         self.rave_visits = np.zeros((capacity, colours, moves), rave)
         self.rave_wins = np.zeros((capacity, colours, moves), rave)
         self.node_visits = np.zeros(capacity, np.int32)

@@ -55,7 +55,6 @@ def assert_sound(tree: Tree, rule) -> None:
     np.testing.assert_array_equal(tree.depth[node], tree.depth[parent] + 1)
     np.testing.assert_array_equal(node_visits[node], visits[parent, move])
     np.testing.assert_array_equal(node_wins[node], 2 * visits[parent, move] - wins[parent, move])
-    np.testing.assert_array_equal(tree.node_leads[node], -tree.leads[parent, move])
     if tree.count < tree.capacity:
         assert not visits[child == 0].any()
     assert not visits[child == FORBIDDEN].any() and not wins[child == FORBIDDEN].any()

@@ -55,11 +55,11 @@ def assert_same_tree(tree: Tree, scalar: ScalarTree) -> None:
         candidates = np.flatnonzero(tree.child[i] != FORBIDDEN).tolist()
         assert candidates == node.candidates, path
         assert (tree.node_visits[i], tree.node_wins[i], tree.node_leads[i]) == (node.visits, node.wins, node.lead), path
-        visits, wins, leads = (np.zeros(tree.moves, int) for _ in range(3))
+        visits, wins = (np.zeros(tree.moves, int) for _ in range(2))
         for move, child in node.children.items():
-            visits[move], wins[move], leads[move] = child.visits, 2 * child.visits - child.wins, -child.lead
+            visits[move], wins[move] = child.visits, 2 * child.visits - child.wins
             assert tree.child[i, move] == paths[*path, move]
-        for name, numbers in (("visits", visits), ("wins", wins), ("leads", leads)):
+        for name, numbers in (("visits", visits), ("wins", wins)):
             np.testing.assert_array_equal(getattr(tree, name)[i], numbers, f"{name} of {path}")
         for name in ("rave_visits", "rave_wins"):
             numbers = np.zeros((2, tree.moves))

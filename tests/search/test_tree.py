@@ -58,7 +58,6 @@ def test_backup_by_hand(strict):
     assert tree.node_leads[:4].tolist() == [-6, 6, -6, 0]
     assert tree.visits[:3].tolist() == [row(p4=5), row(p0=5), row()]
     assert tree.wins[:3].tolist() == [row(p4=7), row(p0=3), row()]
-    assert tree.leads[:3].tolist() == [row(p4=-6), row(p0=6), row()]
     # The leaf, for its mover and the other one.
     assert tree.rave_visits[2].tolist() == [row(p0=2, p3=5), row(p0=1, p4=3, p5=4)]
     assert tree.rave_wins[2].tolist() == [row(p0=4, p3=7), row(p0=2, p4=5, p5=2)]
@@ -126,7 +125,7 @@ def grown(rule=None, visits: int = 1200, game: Game | None = None, nodes: int = 
 
 # Statistics and descriptions of a node that do not depend on where the root is.
 OF_NODES = (
-    "visits", "wins", "leads", "rave_visits", "rave_wins", "node_visits", "node_wins", "node_leads", "ready", "words", "ko",
+    "visits", "wins", "rave_visits", "rave_wins", "node_visits", "node_wins", "node_leads", "ready", "words", "ko",
     "passes", "hash", "margin",
 )  # fmt: skip
 
