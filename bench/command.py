@@ -17,7 +17,7 @@ from jaxgo.cli import EXIT_DONE, EXIT_FAILED, UsageError
 SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
 
 #: The benchmarks, in the order of the help; the first is the default.
-BENCHMARKS = ("throughput", "peers", "environment", "search", "startup", "scaling")
+BENCHMARKS = ("throughput", "peers", "environment", "search", "startup", "scaling", "kernel")
 DEFAULT = BENCHMARKS[0]
 
 _DESCRIPTION = """\
@@ -30,6 +30,7 @@ examples:
   jaxgo bench --sizes 9 --json > result.json    9x9 only, everything as JSON
   jaxgo bench peers                             beside OpenSpiel and pgx (pip install 'jaxgo[bench]')
   jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
+  jaxgo bench kernel                            the GPU kernel's registers and instructions, without a GPU
 
 The result goes to stdout, progress to stderr. Figures of the whole machine hold only while nothing else runs;
 the report says how busy it was.

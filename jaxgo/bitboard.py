@@ -4,8 +4,11 @@ All functions are elementwise over the arrays' shape, so that one call works on 
 compiles to a few fused loops. `W` and the layout come from `jaxgo.geometry`.
 """
 
+import contextlib
+import contextvars
 import functools
 import operator
+from collections.abc import Callable
 from typing import TypeAlias
 
 import jax
@@ -16,6 +19,24 @@ from jaxgo.geometry import Geometry
 
 Board: TypeAlias = tuple[jax.Array, ...]
 """A set of points: W arrays of uint32, all of one shape."""
+
+
+_count_bits = contextvars.ContextVar("count_bits", default=lax.population_count)
+
+
+@contextlib.contextmanager
+def counting_bits(how: Callable[[jax.Array], jax.Array]):
+    """Within it bits are counted by `how`, for the bodies of kernels whose compiler does not know `lax.population_count`."""
+    token = _count_bits.set(how)
+    try:
+        yield
+    finally:
+        _count_bits.reset(token)
+
+
+def bits_of(x: jax.Array) -> jax.Array:
+    """uint32: how many bits of a word are set."""
+    return _count_bits.get()(x)
 
 
 def word(value: int) -> jax.Array:
@@ -60,7 +81,7 @@ def any_point(a: Board) -> jax.Array:
 
 def count(a: Board) -> jax.Array:
     """int32: how many points the set has."""
-    return functools.reduce(operator.add, (lax.population_count(x) for x in a)).astype(jnp.int32)
+    return functools.reduce(operator.add, (bits_of(x) for x in a)).astype(jnp.int32)
 
 
 def from_north(g: Geometry, a: Board) -> Board:
@@ -116,5 +137,5 @@ def one_point(g: Geometry, index: jax.Array) -> Board:
 def one_neighbour(g: Geometry, point: Board) -> Board:
     """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
     return tuple(
-        ((x & ~word(west)) >> word(1)) | ((x & word(west)) << word(1)) for x, west in zip(point, g.west)
+        ((x & word(west ^ 0xFFFFFFFF)) >> word(1)) | ((x & word(west)) << word(1)) for x, west in zip(point, g.west)
     )

@@ -9,7 +9,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,14 +18,15 @@ import numpy as np
 from jax import lax
 
 from jaxgo import checks, draws
+from jaxgo.devices import compiled_for, default_lanes, workers_of
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
-from jaxgo.executor import Table, play_all
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
+from jaxgo.playout import Job, Table
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
 from jaxgo.rules import areas
-from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_lanes, default_max_plies, table
+from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_max_plies, table
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 128
@@ -37,7 +37,7 @@ CHUNK_PER_LANE_WITH_MOVES = 8
 #: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
 LEAST_PER_LANE = 4
 #: The most lanes that can be asked for.
-MOST_LANES = 1 << 16
+MOST_LANES = 1 << 18
 
 Reduction = Callable
 """A function that sums up a chunk's records with moves: (geometry, `Records` [B * n], `Table` [B], bool [B, n] which of them are
@@ -126,40 +126,30 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     if streams is None:
         streams = np.arange(batch, dtype=np.int32)
     streams = checks.integers("streams", streams, (batch,), 0, checks.INT32_MAX)
-    lanes = checks.integer("lanes", lanes if lanes is not None else default_lanes(size), 1, MOST_LANES)
+    workers = workers_of(devices)
+    lanes = checks.integer("lanes", lanes if lanes is not None else default_lanes(size, workers[0].platform), 1, MOST_LANES)
     words = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
-    max_plies, workers = check_max_plies(max_plies, size), workers_of(devices)
+    max_plies = check_max_plies(max_plies, size)
     return _Job(position, num_playouts, words, first_playout, max_plies, streams, workers, lanes, progress)
-
-
-def workers_of(devices: Sequence[jax.Device] | None) -> tuple[jax.Device, ...]:
-    """One entry for each worker: the devices, a CPU as often as it has cores for this process."""
-    if devices is None:
-        devices = jax.local_devices()
-        if devices[0].platform == "cpu" and len(devices) == 1:
-            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            return tuple(devices) * cores
-        return tuple(devices)
-    devices = [devices] if isinstance(devices, jax.Device) else list(devices)
-    if not devices or not all(isinstance(d, jax.Device) for d in devices):
-        raise TypeError(f"devices must be a jax device or a sequence of them, not {devices!r}")
-    return tuple(devices)
 
 
 @functools.cache
 def _compiled(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device):
     """The compiled function of a chunk shape on a device; one thread compiles while others wait."""
+    build = functools.partial(_build, kind, size, shape, min(lanes, max(shape[0] * shape[1] // LEAST_PER_LANE, 1)), longest, device)
+    return compiled_for(device, size, build)
+
+
+def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device, play_all):
     g = geometry(size)
     positions, each = shape
-    lanes = min(lanes, max(positions * each // LEAST_PER_LANE, 1))
 
     def play(first_plays, moves, tab, seed, num_positions, num_playouts, first_playout, max_plies):
         return play_all(
-            g, tab, seed, per_position=each, lanes=lanes, num_positions=num_positions, num_playouts=num_playouts,
-            first_playout=first_playout, max_plies=max_plies, longest=longest,
-            first_plays=first_plays, moves=moves,
+            g, tab, Job(each, seed, num_positions, num_playouts, first_playout, max_plies),
+            lanes=lanes, longest=longest, first_plays=first_plays, moves=moves,
         )  # fmt: skip
 
     def playouts(*args) -> Playouts:

@@ -19,13 +19,14 @@ from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo import checks, draws, rules
-from jaxgo.engine import thresholds, workers_of
-from jaxgo.executor import captured_of, moves_of, play_all
+from jaxgo.devices import compiled_for, default_lanes, workers_of
+from jaxgo.engine import thresholds
 from jaxgo.geometry import geometry
 from jaxgo.one_loop import compiler_options
+from jaxgo.playout import Job, captured_of, moves_of
 from jaxgo.position import BLACK, Position, ko_index, legal_for_both, own_and_opp, play_moves, points_of, position_hash
 from jaxgo.reductions import count_points
-from jaxgo.simulation import check_seed, default_lanes, default_max_plies, table
+from jaxgo.simulation import check_seed, default_max_plies, table
 from jaxgo.tick import useful
 
 #: In place of a move: the position is taken as it is.
@@ -176,9 +177,13 @@ def _compiled(size: int, leaves: int, playouts: int, moves: bool, device: jax.De
 
 @functools.cache
 def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device):
+    return compiled_for(device, size, functools.partial(_build, size, leaves, playouts, moves, device))
+
+
+def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device, play_all):
     g = geometry(size)
     longest = default_max_plies(size)
-    lanes = max(1, min(default_lanes(size), leaves * playouts // PER_LANE))
+    lanes = max(1, min(default_lanes(size, device.platform), leaves * playouts // PER_LANE))
 
     def step(words, ko, passes, black, move, streams, seed, win_from, draw_at, count):
         boards = tuple(words[:, w] for w in range(2 * g.num_words))
@@ -189,9 +194,8 @@ def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Dev
         stay = move == jnp.int32(STAY)
         position = jax.tree.map(lambda a, b: jnp.where(stay, b, a), after, before)
         records = play_all(
-            g, table(position, streams), seed, per_position=playouts, lanes=lanes, num_positions=count,
-            num_playouts=jnp.int32(playouts), first_playout=jnp.int32(0), max_plies=jnp.int32(longest), longest=longest,
-            first_plays=True, moves=moves,
+            g, table(position, streams), Job(playouts, seed, count, jnp.int32(playouts), jnp.int32(0), jnp.int32(longest)),
+            lanes=lanes, longest=longest, first_plays=True, moves=moves,
         )  # fmt: skip
         sums = _reduce(g, lax.optimization_barrier(records), position, playouts, win_from, draw_at)
         return _describe(g, position) | sums

@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxgo.bitboard import Board
-from jaxgo.executor import Records
 from jaxgo.geometry import Geometry
 from jaxgo.one_loop import in_one_loop
+from jaxgo.playout import Records
 
 #: Words that are counted side by side.
 COUNTERS = 8192

@@ -8,19 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgo import checks, draws
-from jaxgo.executor import Records, Table, captured_of, moves_of, play_all
+from jaxgo.devices import default_lanes
+from jaxgo.executor import play_all
 from jaxgo.geometry import Geometry, geometry
+from jaxgo.playout import Job, Records, Table, captured_of, moves_of
 from jaxgo.position import BLACK, Position, stones_array
 from jaxgo.tick import NO_MOVE
-
-#: Playouts that run at a time on one core: what fits its cache, measured.
-_LANES_BY_WORDS = {1: 1024, 2: 1024, 3: 512, 4: 512, 5: 512, 7: 256}
-_LANES_OF_LARGE_BOARDS = 128
-
-
-def default_lanes(size: int) -> int:
-    """How many playouts run at a time on a core for a board size."""
-    return _LANES_BY_WORDS.get(geometry(size).num_words, _LANES_OF_LARGE_BOARDS)
 
 
 def default_max_plies(size: int) -> int:
@@ -141,13 +134,11 @@ def simulate(
     records = play_all(
         g,
         table(position, jnp.broadcast_to(jnp.asarray(streams, jnp.int32), (position.batch,))),
-        draws.seed_words(check_seed(seed)),
-        per_position=num_playouts,
+        Job(
+            num_playouts, draws.seed_words(check_seed(seed)), num_positions=jnp.int32(position.batch),
+            num_playouts=jnp.int32(num_playouts), first_playout=jnp.asarray(first_playout, jnp.int32), max_plies=jnp.int32(longest),
+        ),
         lanes=min(lanes, position.batch * num_playouts),
-        num_positions=jnp.int32(position.batch),
-        num_playouts=jnp.int32(num_playouts),
-        first_playout=jnp.asarray(first_playout, jnp.int32),
-        max_plies=jnp.int32(longest),
         longest=longest,
         first_plays=False,
         moves=moves,

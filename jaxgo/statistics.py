@@ -17,9 +17,9 @@ from jaxgo import bitboard as bb
 from jaxgo import checks, credits, rules
 from jaxgo.bitboard import Board
 from jaxgo.engine import run_chunks
-from jaxgo.executor import captured_of, moves_of
 from jaxgo.geometry import Geometry
 from jaxgo.one_loop import compiler_options
+from jaxgo.playout import captured_of, moves_of
 from jaxgo.position import BLACK, Position, ko_index, legal_for_both, own_and_opp
 from jaxgo.simulation import Playouts
 

@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo import draws
@@ -118,7 +117,7 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
     passed, start, index = jnp.zeros_like(k), jnp.zeros_like(k), jnp.zeros_like(k)
     chosen = points[0]
     for w in range(1, g.num_words):
-        passed = passed + lax.population_count(points[w - 1])
+        passed = passed + bb.bits_of(points[w - 1])
         later = k >= passed
         chosen = jnp.where(later, points[w], chosen)
         start = jnp.where(later, passed, start)
@@ -126,7 +125,7 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
     k = k - start
     for half in (16, 8, 4, 2, 1):
         low = chosen & jnp.uint32((1 << half) - 1)
-        ones = lax.population_count(low)
+        ones = bb.bits_of(low)
         upper = k >= ones
         k = jnp.where(upper, k - ones, k)
         chosen = jnp.where(upper, chosen >> jnp.uint32(half), low)

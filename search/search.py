@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxgo import Position, checks
-from jaxgo.engine import workers_of
+from jaxgo.devices import workers_of
 from jaxgo.leaves import Leaves
 from jaxgo.position import BLACK
 from jaxgo.simulation import check_seed

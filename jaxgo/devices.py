@@ -1,0 +1,68 @@
+"""What the kind of a device decides: how many workers there are, which executor plays on them, and on how many lanes.
+
+NVIDIA GPUs play whole playouts in one kernel (`jaxgo.kernel`) on boards of up to 15x15, everything else by XLA
+(`jaxgo.executor`). The playouts are the same, bit for bit.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+
+import jax
+
+from jaxgo import executor, kernel
+from jaxgo.geometry import geometry
+
+#: Playouts that run at a time on one core, by words of a board: what fits its cache, measured.
+_LANES_OF_CPU, _LANES_OF_CPU_ELSE = {1: 1024, 2: 1024, 3: 512, 4: 512, 5: 512, 7: 256}, 128
+#: Lanes of an H200 (132 multiprocessors), by words of a board: as many as its registers hold, by the compiled kernels.
+_LANES_OF_GPU, _LANES_OF_GPU_ELSE = {1: 1 << 18, 2: 1 << 17, 3: 1 << 17, 4: 1 << 16, 5: 1 << 16, 7: 1 << 16}, 1 << 15
+
+#: Boards of more words have no kernel: Triton takes more than five minutes to compile that of 19x19 (19 words).
+MOST_WORDS_OF_KERNEL = 8
+
+
+def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.Device, ...]:
+    """One entry for each worker: the devices, a CPU as often as it has cores for this process."""
+    if devices is None:
+        devices = jax.local_devices()
+        if devices[0].platform == "cpu" and len(devices) == 1:
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            return tuple(devices) * cores
+        return tuple(devices)
+    devices = [devices] if isinstance(devices, jax.Device) else list(devices)
+    if not devices or not all(isinstance(d, jax.Device) for d in devices):
+        raise TypeError(f"devices must be a jax device or a sequence of them, not {devices!r}")
+    return tuple(devices)
+
+
+def default_lanes(size: int, platform: str = "cpu") -> int:
+    """How many playouts run at a time on a core or device for a board size."""
+    words = geometry(size).num_words
+    return _LANES_OF_GPU.get(words, _LANES_OF_GPU_ELSE) if platform == "gpu" else _LANES_OF_CPU.get(words, _LANES_OF_CPU_ELSE)
+
+
+def has_kernel(device: jax.Device, size: int) -> bool:
+    """Whether a device plays by the kernel on a board of a size."""
+    nvidia = device.platform == "gpu" and "rocm" not in device.client.platform_version.lower()
+    return nvidia and geometry(size).num_words <= MOST_WORDS_OF_KERNEL
+
+
+_warned = False
+
+
+def compiled_for(device: jax.Device, size: int, build: Callable[[Callable], jax.stages.Compiled]) -> jax.stages.Compiled:
+    """What `build` makes of the executor that suits the device and the board: `kernel.play_all` or `executor.play_all`.
+
+    Where the kernel cannot be built, that is said once in a warning, and XLA plays.
+    """
+    global _warned
+    if has_kernel(device, size):
+        try:
+            return build(kernel.play_all)
+        except Exception as error:  # whatever a compiler may raise
+            if not _warned:
+                _warned = True
+                text = f"jaxgo's kernel could not be built for {device.device_kind}; playouts by XLA will be slower: {error}"
+                warnings.warn(text, stacklevel=2)
+    return build(executor.play_all)
