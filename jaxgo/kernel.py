@@ -7,6 +7,7 @@ bit, whatever the number of lanes.
 """
 
 import functools
+import operator
 
 import jax
 import jax.numpy as jnp
@@ -90,6 +91,31 @@ def _areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> tuple[Boar
     return bb.without(mine, theirs), bb.without(theirs, mine)
 
 
+# Columns are read and written in loops, one memory operation for all: Triton's layout passes take time that grows with the square
+# of the number of memory operations, which for 19x19 came to more than five minutes.
+
+
+def _read(table, position: jax.Array, wanted: jax.Array) -> tuple[jax.Array, ...]:
+    """A row of the table, its columns."""
+
+    def column(i, row):
+        word = triton.load(table.at[i, position], mask=wanted, other=jnp.uint32(0))
+        return tuple(jnp.where(i == jnp.int32(k), word, x) for k, x in enumerate(row))
+
+    none = jnp.zeros(position.shape, jnp.uint32)
+    return lax.fori_loop(0, table.shape[0], column, (none,) * table.shape[0])
+
+
+def _write(rows, item: jax.Array, columns: tuple[jax.Array, ...], finished: jax.Array) -> None:
+    """Writes the columns of records."""
+
+    def column(i, _):
+        word = functools.reduce(operator.or_, (jnp.where(i == jnp.int32(k), x, bb.word(0)) for k, x in enumerate(columns)))
+        triton.store(rows.at[i, item], word, mask=finished)
+
+    lax.fori_loop(0, len(columns), column, None)
+
+
 def _kernel(g: Geometry, per_position: int, first_plays: bool, count_bits, numbers, table, *refs):
     """The kernel's body. `refs` are the outputs as they come in, and as they go out: the records and, if wanted, the events."""
     outputs = refs[len(refs) // 2 :]
@@ -100,8 +126,7 @@ def _kernel(g: Geometry, per_position: int, first_plays: bool, count_bits, numbe
 
     def begin(number: jax.Array):
         position, wanted = position_of(job, number), number < total
-        row = [triton.load(table.at[i, position], mask=wanted, other=jnp.uint32(0)) for i in range(table.shape[0])]
-        first = ready(g, job, number, row)
+        first = ready(g, job, number, _read(table, position, wanted))
         return fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0), first.item, first.black, number
 
     def is_finished(lanes: Lanes, item: jax.Array) -> jax.Array:
@@ -119,8 +144,7 @@ def _kernel(g: Geometry, per_position: int, first_plays: bool, count_bits, numbe
         lane, item, black, number = state
         finished = is_finished(lane, item)
         mine, theirs = _areas(g, lane.own, lane.opp, finished)
-        for i, column in enumerate(results(g, mine, theirs, lane, black)):
-            triton.store(rows.at[i, item], column, mask=finished)
+        _write(rows, item, results(g, mine, theirs, lane, black), finished)
         fresh = begin(jnp.where(finished, number + lanes, number))
         return jax.tree.map(lambda new, old: jnp.where(finished, new, old), fresh, state)
 

@@ -114,6 +114,51 @@ def test_backup_of_several_leaves_is_the_sum():
     assert together.rave_visits[ROOT].any()
 
 
+def first_plays_of(in_tree: list[int], lines: list[list[int]], results: list[int], strict: bool) -> np.ndarray:
+    """int [2, 2, 10]: what the mover (0) and the other earn by first plays, ply by ply; results are the mover's."""
+    out = np.zeros((2, 2, PASS + 1), int)
+    for line, result in zip(lines, results):
+        plies = [*in_tree, *line]
+        for ply, move in enumerate(plies):
+            before = plies[:ply]
+            if not strict and ply < len(in_tree):
+                before = before[ply % 2 :: 2]
+            elif not strict:
+                before = in_tree[ply % 2 :: 2] + line[: ply - len(in_tree)]
+            if move != PASS and move not in before:
+                out[ply % 2, 0, move] += 1
+                out[ply % 2, 1, move] += 2 - result if ply % 2 else result
+    return out
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_backup_of_lines_that_repeat_points(seed, strict):
+    """Three leaves at the ends of lines on which points come again, as after captures, against a count ply by ply."""
+    rng = np.random.default_rng(seed)
+    tree, playouts, leaves, expected = Tree(3, 40, colours=2), 3, [], {}
+    tree.ready[:] = True
+    trunk = rng.integers(0, 4, 3).tolist()
+    for end in ([4, 0, 4], [5, PASS, 5, 0], [6]):
+        node, path = ROOT, [ROOT]
+        for move in trunk + end:
+            if tree.child[node, move] == UNEXPLORED:
+                tree.add(np.array([node]), np.array([move]))
+            node = int(tree.child[node, move])
+            path.append(node)
+        lines, results = rng.integers(0, PASS, (playouts, 7)).tolist(), rng.integers(0, 3, playouts).tolist()
+        leaves.append((path[-2], (trunk + end)[-1], node, sum(results), first_plays_of([], lines, results, True)))
+        for distance, above in enumerate(reversed(path)):
+            mine = results if distance % 2 == 0 else [2 - result for result in results]
+            in_tree = (trunk + end)[len(path) - 1 - distance :]
+            expected[above] = expected.get(above, 0) + first_plays_of(in_tree, lines, mine, strict)
+    parents, moves, children, wins, firsts = (np.array(x) for x in zip(*leaves))
+    back_up(tree, parents, moves, children, playouts, wins, np.zeros(3, int), firsts, strict)
+    for node, counts in expected.items():
+        np.testing.assert_array_equal(tree.rave_visits[node], counts[:, 0], str(node))
+        np.testing.assert_array_equal(tree.rave_wins[node], counts[:, 1], str(node))
+
+
 def grown(rule=None, visits: int = 1200, game: Game | None = None, nodes: int = 2000, **options) -> Search:
     """A search after some visits, with room for a number of nodes (of weightless rules)."""
     game = middle_game(5, 4, seed=1) if game is None else game
