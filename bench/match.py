@@ -11,6 +11,7 @@ import json
 import math
 import multiprocessing
 import os
+import signal
 import sys
 import time
 
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     for i in range(workers):
         places.put(cores[i % len(cores)])
     games, start, complete = [], time.monotonic(), True
-    pool = concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_take_core, initargs=(places,))
+    pool = concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(places,))
     try:
         calls = [pool.submit(_play, vars(args), number) for number in range(1, args.games + 1)]
         for call in concurrent.futures.as_completed(calls):
@@ -70,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
         complete = False
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():  # in the middle of games that nobody waits for
+            worker.terminate()
     report = {
         "first": args.first, "second": args.second, "size": args.size, "komi": _komi(args), "visits": args.visits,
         "seconds": args.seconds, "seed": args.seed, "complete": complete, **(summary(games) if games else {"games": 0}),
@@ -138,8 +141,9 @@ def read_spec(text: str) -> Spec:
     return Spec(bot, settings)
 
 
-def _take_core(places) -> None:
-    """Binds a worker to its core, before jax counts them."""
+def _begin_worker(places) -> None:
+    """Binds a worker to its core, before jax counts them, and leaves Ctrl-C to the main process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {places.get()})
 

@@ -1,6 +1,8 @@
 """`jaxgo match`: its interval, its settings, and a small match."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 
@@ -51,3 +53,20 @@ def test_a_match_is_the_same_however_it_is_spread():
     assert [g["first_is_black"] for g in games[0]] == [True, False]
     assert documents[0]["complete"]
     assert documents[0]["interval"][0] <= documents[0]["score"] <= documents[0]["interval"][1]
+
+
+def test_an_interrupted_match_reports_its_games_and_ends():
+    """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
+    command = [sys.executable, "-m", "jaxgo", "match", "mc", "ucb", "--size", "4", "--games", "100000", "--visits", "64", "--json"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            next(line for line in process.stderr if "2 of" in line)
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode == 130, err
+    report = json.loads(out)
+    assert not report["complete"] and 2 <= report["games"] == len(report["records"]) < 100_000
+    assert "Traceback" not in err
