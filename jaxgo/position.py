@@ -283,6 +283,7 @@ def stones_array(g: Geometry, black: Board, white: Board) -> jax.Array:
     return flat.reshape(*flat.shape[:-1], g.size, g.size)
 
 
+@functools.partial(jax.jit, inline=True)
 def own_and_opp(position: Position) -> tuple[Board, Board]:
     """The stones of the player to move, and the other's."""
     black = position.to_play == jnp.int8(BLACK)

@@ -196,7 +196,16 @@ class Search:
             raise ValueError("the search has no visits yet: run it first")
         margin = self._tree.margin[ROOT : ROOT + 1].astype(np.int64)
         wins = self._rounds.result(margin, self._rounds.black_moves(np.array([ROOT])))[0] == 2
-        return root.best_move(self._tree, wins_as_it_stands=bool(wins), cleanup=self.cleanup)
+        while True:
+            move = root.best_move(self._tree, wins_as_it_stands=bool(wins), cleanup=self.cleanup)
+            if move == self._tree.moves - 1 or self._tree.visits[ROOT, move] or not self._repeats(move):
+                return move
+            self._rounds.strike(np.array([ROOT]), np.array([move]))
+
+    def _repeats(self, move: int) -> bool:
+        """Whether a move that no playout has tried leads back to an earlier position."""
+        hashes = hash_numbers(self._position.play(np.array([move])).hash())
+        return bool(np.isin(hashes, [*self._history, self._tree.hash[ROOT]]).any())
 
     def advance(self, move: int) -> None:
         """Plays a move at the root; what the tree knows of the position that results is kept.

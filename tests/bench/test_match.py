@@ -57,8 +57,10 @@ def test_a_match_is_the_same_however_it_is_spread():
 
 def test_an_interrupted_match_reports_its_games_and_ends():
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
-    command = [sys.executable, "-m", "jaxgo", "match", "mc", "ucb", "--size", "4", "--games", "100000", "--visits", "64", "--json"]
-    pipe = subprocess.PIPE
+    # Where tests run in the background, Ctrl-C is ignored by those that inherit it.
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom jaxgo.cli import main\nsys.exit(main())"
+    options = ("--size", "4", "--games", "100000", "--visits", "64", "--json")
+    command, pipe = [sys.executable, "-c", code, "match", "mc", "ucb", *options], subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             next(line for line in process.stderr if "2 of" in line)

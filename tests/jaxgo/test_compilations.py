@@ -56,5 +56,5 @@ def run(komi, visits):
     tree.close()
 print(new(lambda: run(7.5, 500)), new(lambda: run(7.5, 3000)), new(lambda: run(-3.0, 100)))
 """)
-    assert counts[0] <= 5
+    assert counts[0] <= 6
     assert counts[1:] == [0, 0]

@@ -107,6 +107,15 @@ def test_the_best_move_forbidden_by_superko(bot):
     assert choice.visits[answer] == 0
 
 
+@pytest.mark.parametrize("bot", ["rave", "uct", "ucb", "mc", "amaf"])
+@pytest.mark.parametrize("visits", [1, 8, 64])
+def test_superko_holds_for_moves_that_nothing_has_tried(bot, visits):
+    """All moves but the last lead back to an earlier position; so few playouts that most moves get none."""
+    position = jaxgo.Position.empty(3)
+    after = np.concatenate([np.asarray(position.play(jnp.array([move])).hash()) for move in range(8)])
+    assert player(bot, 0.5).genmove(position, after, Limits(visits=visits)).move == 8
+
+
 @pytest.mark.parametrize("rule", [Rave(), UCB1(), Rave(reference_visits=200)], ids=["rave", "uct", "grave"])
 @pytest.mark.parametrize(("size", "komi", "best"), [(3, 8.5, {4}), (4, 1.5, {5, 6, 9, 10})])
 def test_the_first_move_on_small_boards(rule, size, komi, best):
