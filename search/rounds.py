@@ -14,8 +14,8 @@ from search import descent, histories
 from search.backup import back_up
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
 
-#: Descents of the first round, all of which end at the root, and the most of all that they may be.
-FIRST_LEAVES, FIRST_SHARE = 16, 0.125
+#: Descents of the first round, all of which end at the root.
+FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results.
 UNDER_WAY_SHARE = 0.2
 #: The fewest leaves of a round.
@@ -88,7 +88,7 @@ class Rounds:
             count = min(self._device.leaves, share, most)
             leaves = descent.descend(tree, self._settings.rule, self._ties, count, playouts, self._settings.depth)
         else:
-            count = min(FIRST_LEAVES, self._device.leaves, max(1, int(most * FIRST_SHARE)))
+            count = min(FIRST_LEAVES, self._device.leaves, most)
             tree.node_visits[ROOT] += count * playouts
             leaves = descent.Reached(np.zeros(count, np.int64), np.full(count, STAY), np.zeros(count, np.int32))
         held = np.where(leaves.children == FORBIDDEN, 0, leaves.children)
