@@ -12,10 +12,9 @@ DESCRIPTION = """\
 Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H200 (sm_90), with no GPU needed, and reads
 the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. With the ticks
 of a playout, counted here, and an H200's integer instructions a second, that gives a ceiling: not a measurement,
-and no rate of any GPU. Needs triton (pip install 'jaxgo[kernel]'). 19x19, which
-plays by XLA, takes many minutes to compile.
+and no rate of any GPU. Needs triton (pip install 'jaxgo[kernel]').
 """
-SIZES = (9, 13)
+SIZES = (9, 13, 19)
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:

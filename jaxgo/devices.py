@@ -1,7 +1,7 @@
 """What the kind of a device decides: how many workers there are, which executor plays on them, and on how many lanes.
 
-NVIDIA GPUs play whole playouts in one kernel (`jaxgo.kernel`) on boards of up to 15x15, everything else by XLA
-(`jaxgo.executor`). The playouts are the same, bit for bit.
+NVIDIA GPUs play whole playouts in one kernel (`jaxgo.kernel`), everything else plays by XLA (`jaxgo.executor`). The playouts
+are the same, bit for bit.
 """
 
 import os
@@ -15,11 +15,9 @@ from jaxgo.geometry import geometry
 
 #: Playouts that run at a time on one core, by words of a board: what fits its cache, measured.
 _LANES_OF_CPU, _LANES_OF_CPU_ELSE = {1: 1024, 2: 1024, 3: 512, 4: 512, 5: 512, 7: 256}, 128
-#: Lanes of an H200 (132 multiprocessors), by words of a board: as many as its registers hold, by the compiled kernels.
-_LANES_OF_GPU, _LANES_OF_GPU_ELSE = {1: 1 << 18, 2: 1 << 17, 3: 1 << 17, 4: 1 << 16, 5: 1 << 16, 7: 1 << 16}, 1 << 15
-
-#: Boards of more words have no kernel: Triton takes more than five minutes to compile that of 19x19 (19 words).
-MOST_WORDS_OF_KERNEL = 8
+#: Lanes of an H200 (132 multiprocessors), by words of a board: about as many as its registers hold, by the compiled kernels of
+#: 9x9, 13x13 and 19x19. Not measured on a GPU.
+_LANES_OF_GPU, _LANES_OF_GPU_ELSE = {1: 1 << 18, 2: 1 << 17, 3: 1 << 17, 5: 1 << 16, 6: 1 << 16, 7: 1 << 16, 8: 1 << 16}, 1 << 15
 
 
 def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.Device, ...]:
@@ -42,22 +40,21 @@ def default_lanes(size: int, platform: str = "cpu") -> int:
     return _LANES_OF_GPU.get(words, _LANES_OF_GPU_ELSE) if platform == "gpu" else _LANES_OF_CPU.get(words, _LANES_OF_CPU_ELSE)
 
 
-def has_kernel(device: jax.Device, size: int) -> bool:
-    """Whether a device plays by the kernel on a board of a size."""
-    nvidia = device.platform == "gpu" and "rocm" not in device.client.platform_version.lower()
-    return nvidia and geometry(size).num_words <= MOST_WORDS_OF_KERNEL
+def has_kernel(device: jax.Device) -> bool:
+    """Whether a device plays by the kernel."""
+    return device.platform == "gpu" and "rocm" not in device.client.platform_version.lower()
 
 
 _warned = False
 
 
-def compiled_for(device: jax.Device, size: int, build: Callable[[Callable], jax.stages.Compiled]) -> jax.stages.Compiled:
-    """What `build` makes of the executor that suits the device and the board: `kernel.play_all` or `executor.play_all`.
+def compiled_for(device: jax.Device, build: Callable[[Callable], jax.stages.Compiled]) -> jax.stages.Compiled:
+    """What `build` makes of the executor that suits the device: `kernel.play_all` or `executor.play_all`.
 
     Where the kernel cannot be built, that is said once in a warning, and XLA plays.
     """
     global _warned
-    if has_kernel(device, size):
+    if has_kernel(device):
         try:
             return build(kernel.play_all)
         except Exception as error:  # whatever a compiler may raise

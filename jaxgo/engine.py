@@ -139,7 +139,7 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
 def _compiled(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device):
     """The compiled function of a chunk shape on a device; one thread compiles while others wait."""
     build = functools.partial(_build, kind, size, shape, min(lanes, max(shape[0] * shape[1] // LEAST_PER_LANE, 1)), longest, device)
-    return compiled_for(device, size, build)
+    return compiled_for(device, build)
 
 
 def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device, play_all):

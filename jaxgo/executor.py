@@ -1,7 +1,8 @@
 """The XLA executor: plays a queue of playouts on a fixed number of lanes.
 
-Lanes take playouts from the job (see `jaxgo.playout`) in the order of their numbers, as they become free, so that none waits for a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games.
-A playout's result depends on its name only (see `jaxgo.draws`), so lanes, order and splitting leave no trace in it.
+Lanes take playouts from the job (see `jaxgo.playout`) in the order of their numbers, as they become free, so that none waits for
+a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games. A playout's result depends
+on its name only (see `jaxgo.draws`), so lanes, order and splitting leave no trace in it.
 
 Three loops run inside each other:
 
@@ -20,24 +21,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxgo import playout
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry
 from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
-from jaxgo.playout import (
-    NO_ITEM,
-    Job,
-    Ready,
-    Records,
-    Table,
-    columns_of_table,
-    fresh_lanes,
-    num_columns,
-    points_of_events,
-    position_of,
-    ready,
-    results,
-    unpack,
-)
+from jaxgo.playout import NO_ITEM, Job, Ready, Records, Table
 from jaxgo.rules import areas
 from jaxgo.tick import LOGGED, Lanes, is_over, tick
 
@@ -100,7 +88,7 @@ def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array)
         lanes, events = state
         lanes = _ticks(g, lanes, LOGGED)
         halves = [half for word in lanes.log for half in (word & jnp.uint32(0xFFFF), word >> jnp.uint32(16))]
-        moves = jnp.stack([points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
+        moves = jnp.stack([playout.points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
         row = jnp.where(item == jnp.int32(NO_ITEM), jnp.int32(events.shape[0]), item)
         place = jnp.stack([row, lanes.plies], axis=1)
         drop = lax.GatherScatterMode.FILL_OR_DROP
@@ -125,9 +113,9 @@ def _change_over(
     parts are put into loops of their own.
     """
     leave = _leaves(lanes, item, slot_item)
-    parts = (functools.partial(results, g), mine, theirs, lanes, black)
+    parts = (functools.partial(playout.results, g), mine, theirs, lanes, black)
     result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
-    fresh = fresh_lanes(g, upcoming, lanes.plies + lanes.plies_left, bool(lanes.played), len(lanes.log))
+    fresh = playout.fresh_lanes(g, upcoming, lanes.plies + lanes.plies_left, bool(lanes.played), len(lanes.log))
     none = jnp.full_like(item, NO_ITEM)
     new = (fresh, ready_item, upcoming.black, none, result, item)
     old = (lanes, item, black, ready_item, slot, slot_item)
@@ -160,14 +148,15 @@ def play_all(
       Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
     """
     batch = table.ko.shape[0]
-    room, total = batch * job.per_position, job.total
-    rows_of_table = jnp.stack(columns_of_table(table), axis=1)
+    room, total, columns = batch * job.per_position, job.total, playout.num_columns(g, first_plays)
+    rows_of_table = jnp.stack(playout.columns_of_table(table), axis=1)
 
     def make_ready(number: jax.Array) -> Ready:
-        row = rows_of_table[jnp.minimum(position_of(job, number), jnp.int32(batch - 1))] if batch > 1 else jnp.broadcast_to(
-            rows_of_table, (number.shape[0], rows_of_table.shape[1])
-        )
-        return ready(g, job, number, tuple(row.T))
+        if batch > 1:
+            row = rows_of_table[jnp.minimum(playout.position_of(job, number), jnp.int32(batch - 1))]
+        else:
+            row = jnp.broadcast_to(rows_of_table, (number.shape[0], rows_of_table.shape[1]))
+        return playout.ready(g, job, number, tuple(row.T))
 
     def change_over(f: _Flight) -> _Flight:
         leave = _leaves(f.lanes, f.item, f.slot_item)
@@ -211,9 +200,10 @@ def play_all(
     number = jnp.arange(lanes, dtype=jnp.int32)
     first, second = make_ready(number), make_ready(number + jnp.int32(lanes))
     flight = _Flight(
-        lanes=fresh_lanes(g, first, job.max_plies, first_plays, LOGGED // 2 if moves else 0), item=first.item, black=first.black, ready=second,
-        slot=tuple(jnp.zeros(lanes, jnp.uint32) for _ in range(num_columns(g, first_plays))), slot_item=jnp.full(lanes, NO_ITEM, jnp.int32),
-        taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, num_columns(g, first_plays)), jnp.uint32),
+        lanes=playout.fresh_lanes(g, first, job.max_plies, first_plays, LOGGED // 2 if moves else 0),
+        item=first.item, black=first.black, ready=second,
+        slot=tuple(jnp.zeros(lanes, jnp.uint32) for _ in range(columns)), slot_item=jnp.full(lanes, NO_ITEM, jnp.int32),
+        taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, columns), jnp.uint32),
         events=jnp.full((room, LOGGED + longest), -1, jnp.int16) if moves else None,
     )  # fmt: skip
     # In a `shard_map`, what a loop starts from must vary over the mesh as what comes out of it does: add a zero that does.
@@ -222,4 +212,4 @@ def play_all(
     flight = jax.tree.map(lambda x: x + (varying & jnp.uint32(0)).astype(x.dtype), flight)
     flight = lax.while_loop(lambda f: f.written < total, until_done, flight)
     events = None if flight.events is None else flight.events[:, LOGGED:]
-    return unpack(g, tuple(flight.rows.T), events, first_plays)
+    return playout.unpack(g, tuple(flight.rows.T), events, first_plays)

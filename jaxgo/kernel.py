@@ -16,22 +16,10 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from jaxgo import bitboard as bb
+from jaxgo import playout
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry
-from jaxgo.playout import (
-    NO_ITEM,
-    Job,
-    Records,
-    Table,
-    columns_of_table,
-    fresh_lanes,
-    num_columns,
-    points_of_events,
-    position_of,
-    ready,
-    results,
-    unpack,
-)
+from jaxgo.playout import NO_ITEM, Job, Records, Table
 from jaxgo.tick import Lanes, is_over, tick
 
 #: Lanes of a program: a warp, so that no lane waits for more than 31 others.
@@ -50,7 +38,7 @@ def play_all(
     room = table.ko.shape[0] * job.per_position
     numbers = (*job.seed, job.num_positions, job.num_playouts, job.first_playout, job.max_plies)
     numbers = jnp.stack([jnp.asarray(x).astype(jnp.uint32) for x in numbers])
-    outputs = [jnp.zeros((num_columns(g, first_plays), room), jnp.uint32)]
+    outputs = [jnp.zeros((playout.num_columns(g, first_plays), room), jnp.uint32)]
     if moves:
         outputs.append(jnp.full((room, longest), -1, jnp.int16))
     out = pl.pallas_call(
@@ -61,8 +49,8 @@ def play_all(
         compiler_params=triton.CompilerParams(num_warps=BLOCK // 32, num_stages=1),
         interpret=interpret,
         name=f"playouts_{g.size}",
-    )(numbers, jnp.stack(columns_of_table(table)), *outputs)
-    return unpack(g, tuple(out[0]), out[1] if moves else None, first_plays)
+    )(numbers, jnp.stack(playout.columns_of_table(table)), *outputs)
+    return playout.unpack(g, tuple(out[0]), out[1] if moves else None, first_plays)
 
 
 def _popc(x: jax.Array) -> jax.Array:
@@ -78,7 +66,7 @@ def _any(x: jax.Array) -> jax.Array:
 
 
 def _areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> tuple[Board, Board]:
-    """`jaxgo.rules.areas`, where wanted."""
+    """`jaxgo.rules.areas`, where wanted, in what Triton knows: no single loop of `jaxgo.one_loop`, no `any`."""
     empty = tuple(jnp.where(wanted, x, bb.word(0)) for x in bb.complement(g, bb.either(own, opp)))
     grounds = bb.either(own, empty), bb.either(opp, empty)
 
@@ -125,9 +113,9 @@ def _kernel(g: Geometry, per_position: int, first_plays: bool, count_bits, numbe
     total, lanes = job.total, pl.num_programs(0) * jnp.int32(BLOCK)
 
     def begin(number: jax.Array):
-        position, wanted = position_of(job, number), number < total
-        first = ready(g, job, number, _read(table, position, wanted))
-        return fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0), first.item, first.black, number
+        position, wanted = playout.position_of(job, number), number < total
+        first = playout.ready(g, job, number, _read(table, position, wanted))
+        return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0), first.item, first.black, number
 
     def is_finished(lanes: Lanes, item: jax.Array) -> jax.Array:
         return is_over(lanes.passes, lanes.plies_left) & (item != jnp.int32(NO_ITEM))
@@ -136,7 +124,7 @@ def _kernel(g: Geometry, per_position: int, first_plays: bool, count_bits, numbe
         before, item = state
         after = tick(g, before)
         if moves:
-            event = points_of_events(g, (after.log[0] & jnp.uint32(0xFFFF)).astype(jnp.int32)).astype(jnp.int16)
+            event = playout.points_of_events(g, (after.log[0] & jnp.uint32(0xFFFF)).astype(jnp.int32)).astype(jnp.int16)
             triton.store(events.at[item, before.plies], event, mask=after.plies > before.plies)
         return after, item
 
@@ -144,7 +132,7 @@ def _kernel(g: Geometry, per_position: int, first_plays: bool, count_bits, numbe
         lane, item, black, number = state
         finished = is_finished(lane, item)
         mine, theirs = _areas(g, lane.own, lane.opp, finished)
-        _write(rows, item, results(g, mine, theirs, lane, black), finished)
+        _write(rows, item, playout.results(g, mine, theirs, lane, black), finished)
         fresh = begin(jnp.where(finished, number + lanes, number))
         return jax.tree.map(lambda new, old: jnp.where(finished, new, old), fresh, state)
 

@@ -177,7 +177,7 @@ def _compiled(size: int, leaves: int, playouts: int, moves: bool, device: jax.De
 
 @functools.cache
 def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device):
-    return compiled_for(device, size, functools.partial(_build, size, leaves, playouts, moves, device))
+    return compiled_for(device, functools.partial(_build, size, leaves, playouts, moves, device))
 
 
 def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device, play_all):

@@ -56,8 +56,9 @@ def back_up(tree: Tree, parents, moves, children, playouts: int, wins, leads, fi
     """
     if not len(parents):
         return
-    paths = _paths(tree, parents, moves, children)
-    odd = (np.where(children == ROOT, 0, tree.depth[parents] + 1) & 1).astype(bool)[paths.order]
+    depth = np.where(children == ROOT, 0, tree.depth[parents] + 1)
+    paths = _paths(tree, parents, moves, children, depth)
+    odd = (depth[paths.order] & 1).astype(bool)
     number = playouts * (paths.end - paths.first)
 
     def for_mover(values: np.ndarray, total) -> np.ndarray:
@@ -77,8 +78,7 @@ def back_up(tree: Tree, parents, moves, children, playouts: int, wins, leads, fi
         _add_first_plays(tree, paths, held, odd, number, 2 * number - won, firsts, strict)
 
 
-def _paths(tree: Tree, parents, moves, children) -> Paths:
-    depth = np.where(children == ROOT, 0, tree.depth[parents] + 1)
+def _paths(tree: Tree, parents, moves, children, depth) -> Paths:
     levels = int(depth.max(initial=0)) + 1
     # A move without a node gets a number of its own, so that leaves which share it share a segment.
     name = np.where(children == FORBIDDEN, BELOW - 1 - (parents * tree.moves + moves), children)
@@ -125,7 +125,8 @@ def _add_first_plays(tree: Tree, paths: Paths, held, odd, number, won, firsts: n
         player = (paths.level + colour) & 1
         earned = running[2 * paths.end + player] - running[2 * paths.first + player]
         np.add.at(earned.reshape(-1), above[:, None] * (2 * num_moves) + place, change[below, player[above]])
-        tree.add_first_plays(paths.node[held], colour, earned[held].reshape(len(held), 2, num_moves))
+        tree.rave_visits[paths.node[held], colour] += earned[held, :num_moves]
+        tree.rave_wins[paths.node[held], colour] += earned[held, num_moves:]
 
 
 def _tree_plays(paths: Paths, running: np.ndarray, number, won, num_points: int, strict: bool):

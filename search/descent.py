@@ -85,7 +85,11 @@ def descend(tree: Tree, rule, ties: Ties, count: int, playouts: int, depth: int 
 
 def _share_out(tree: Tree, rule, ties: Ties, nodes, counts, sources, playouts: int):
     """(index of the node, move, number of descents) for every move that gets some."""
-    known = tree.known(nodes, sources)
+    colour = (tree.depth[nodes] - tree.depth[sources]) & 1
+    known = Counts(
+        tree.node_visits[nodes][:, None], tree.visits[nodes], tree.wins[nodes],
+        tree.rave_visits[sources, colour], tree.rave_wins[sources, colour],
+    )  # fmt: skip
     extra = ties(nodes, known.node_visits[:, 0])
     extra[tree.child[nodes] == FORBIDDEN] = -np.inf
     values = rule.values(known) + extra
@@ -97,15 +101,15 @@ def _share_out(tree: Tree, rule, ties: Ties, nodes, counts, sources, playouts: i
         chosen = np.flatnonzero(group == g)
         if not len(chosen):
             continue
+        here, first, ties_here, m = known.rows(chosen), values[chosen], extra[chosen], counts[chosen]
         # Only the m best moves can be among m choices: the first choice of any other is worse than all of those.
-        most = min(int(counts[chosen].max()), tree.moves)
+        most = min(int(m.max()), tree.moves)
         if g > LARGE_GROUP:
-            most = min(most, _contenders(rule, known.rows(chosen), values[chosen], extra[chosen], counts[chosen], playouts))
-        columns = np.argpartition(-values[chosen], most - 1, axis=1)[:, :most]
-        place = (chosen[:, None], columns)
-        some = Counts(known.node_visits[chosen], *(x[place] for x in (known.visits, known.wins)),
-                      *(x[place] for x in (known.rave_visits, known.rave_wins)))  # fmt: skip
-        block, column, amount = _largest(rule, some, extra[place], counts[chosen], playouts)
+            most = min(most, _contenders(rule, here, first, ties_here, m, playouts))
+        columns = np.argpartition(-first, most - 1, axis=1)[:, :most]
+        block, column, amount = _largest(
+            rule, here.columns(columns), np.take_along_axis(ties_here, columns, axis=1), m, playouts
+        )
         at.append(chosen[block])
         move.append(columns[block, column])
         number.append(amount)
@@ -119,10 +123,7 @@ def _contenders(rule, known: Counts, values: np.ndarray, extra: np.ndarray, coun
     """
     k = np.array(CONTENDERS)
     losses = (playouts * (-(-counts[:, None] // k) - 1)).astype(np.int32)[:, :, None]
-    later = rule.values(
-        Counts(known.node_visits[:, None] + losses, known.visits[:, None] + losses, known.wins[:, None],
-               known.rave_visits[:, None], known.rave_wins[:, None])
-    )  # fmt: skip
+    later = rule.values(known.after(losses))
     later = np.sort(np.minimum(later + extra[:, None], values[:, None]), axis=2)
     least = later[:, np.arange(len(k)), values.shape[1] - k].max(axis=1)
     return int((values >= least[:, None]).sum(axis=1).max())
@@ -135,10 +136,7 @@ def _largest(rule, known: Counts, extra: np.ndarray, counts: np.ndarray, playout
     """
     offset = np.arange(counts.max(), dtype=np.int32)
     losses = np.int32(playouts) * offset[None, :, None]
-    values = rule.values(
-        Counts(known.node_visits[:, None] + losses, known.visits[:, None] + losses, known.wins[:, None],
-               known.rave_visits[:, None], known.rave_wins[:, None])
-    )  # fmt: skip
+    values = rule.values(known.after(losses))
     values += extra[:, None]
     # A value that rises with a loss counts as equal to the one before.
     np.minimum.accumulate(values, axis=1, out=values)

@@ -198,14 +198,16 @@ class Search:
         wins = self._rounds.result(margin, self._rounds.black_moves(np.array([ROOT])))[0] == 2
         while True:
             move = root.best_move(self._tree, wins_as_it_stands=bool(wins), cleanup=self.cleanup)
-            if move == self._tree.moves - 1 or self._tree.visits[ROOT, move] or not self._repeats(move):
+            if move == self._tree.moves - 1 or self._tree.visits[ROOT, move] or not self._repeats(self._play(move)):
                 return move
             self._rounds.strike(np.array([ROOT]), np.array([move]))
 
-    def _repeats(self, move: int) -> bool:
-        """Whether a move that no playout has tried leads back to an earlier position."""
-        hashes = hash_numbers(self._position.play(np.array([move])).hash())
-        return bool(np.isin(hashes, [*self._history, self._tree.hash[ROOT]]).any())
+    def _play(self, move: int) -> Position:
+        return self._position.play(np.array([move]))
+
+    def _repeats(self, after: Position) -> bool:
+        """Whether a position is that of the root or an earlier one."""
+        return bool(np.isin(hash_numbers(after.hash()), [*self._history, *hash_numbers(self._position.hash())]).any())
 
     def advance(self, move: int) -> None:
         """Plays a move at the root; what the tree knows of the position that results is kept.
@@ -215,16 +217,15 @@ class Search:
         """
         self._rounds.abandon()
         tree = self._tree
-        after = self._position.play(np.array([checks.integer("move", move, 0, tree.moves - 1)]))
-        hashes = np.append(self._history, hash_numbers(self._position.hash()))
-        if move != tree.moves - 1 and hash_numbers(after.hash())[0] in hashes:
+        after = self._play(checks.integer("move", move, 0, tree.moves - 1))
+        if move != tree.moves - 1 and self._repeats(after):
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
-        self._history = hashes
+        self._history = np.append(self._history, hash_numbers(self._position.hash()))
         child = int(tree.child[ROOT, move])
         if child > 0 and tree.ready[child]:
             tree.keep(child)
             self._position = after
-            self._rounds.begin(tree, after, hashes)
+            self._rounds.begin(tree, after, self._history)
         else:
             self._plant(after)
 

@@ -30,6 +30,18 @@ class Counts:
         """The counts of some nodes."""
         return Counts(*(x[index] for x in (self.node_visits, self.visits, self.wins, self.rave_visits, self.rave_wins)))
 
+    def columns(self, columns: np.ndarray) -> "Counts":
+        """The counts of some moves, which may be others in each row, [rows, any]."""
+        moves = (self.visits, self.wins, self.rave_visits, self.rave_wins)
+        return Counts(self.node_visits, *(np.take_along_axis(x, columns, axis=1) for x in moves))
+
+    def after(self, losses: np.ndarray) -> "Counts":
+        """The counts [rows, steps, M] after each move alone has got so many losses (playouts), [rows or 1, steps, 1]."""
+        return Counts(
+            self.node_visits[:, None] + losses, self.visits[:, None] + losses, self.wins[:, None],
+            self.rave_visits[:, None], self.rave_wins[:, None],
+        )  # fmt: skip
+
 
 def _number(name: str, value, least: float, most: float = np.inf) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:

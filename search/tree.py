@@ -11,7 +11,6 @@ import numpy as np
 
 from jaxgo.geometry import geometry
 from jaxgo.leaves import LeafResults
-from search.selection import Counts
 
 #: Values of `Tree.child`: no node yet, and a move that is not to be played.
 UNEXPLORED, FORBIDDEN = 0, -1
@@ -63,24 +62,6 @@ class Tree:
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays by name, a row for each node."""
         return {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray)}
-
-    def known(self, nodes: np.ndarray, sources: np.ndarray) -> Counts:
-        """What a rule of selection may know of nodes.
-
-        Args:
-          nodes: [n].
-          sources: [n], the nodes or ancestors of theirs, from which the points' earnings are taken.
-        """
-        colour = (self.depth[nodes] - self.depth[sources]) & 1
-        return Counts(
-            self.node_visits[nodes][:, None], self.visits[nodes], self.wins[nodes],
-            self.rave_visits[sources, colour], self.rave_wins[sources, colour],
-        )  # fmt: skip
-
-    def add_first_plays(self, nodes: np.ndarray, colour: int, earned: np.ndarray) -> None:
-        """Adds to the RAVE statistics of distinct nodes, for one colour: visits and wins, [n, 2, M]."""
-        self.rave_visits[nodes, colour] += earned[:, 0]
-        self.rave_wins[nodes, colour] += earned[:, 1]
 
     @classmethod
     def bytes_per_node(cls, size: int, **kinds) -> int:

@@ -27,7 +27,7 @@ def test_ticks_of_a_playout():
 def test_a_program_without_a_kernel_is_refused():
     text = jax.jit(jnp.sin).lower(1.0).as_text()
     with pytest.raises(ValueError, match="no Triton kernel"):
-        kernel_work.compile_for(text) if importlib.util.find_spec("triton") else kernel_work.payload(text)
+        kernel_work.payload(text)
 
 
 def test_without_the_compiler_it_says_what_to_install(monkeypatch):

@@ -99,15 +99,11 @@ class FakeDevice:
 
 
 @pytest.mark.parametrize(
-    ("platform", "version", "size", "expected"),
-    [
-        ("gpu", "PJRT C API\ncuda 12090", 9, True), ("gpu", "PJRT C API\ncuda 12090", 15, True),
-        ("gpu", "PJRT C API\ncuda 12090", 19, False), ("gpu", "PJRT C API\nrocm 60000", 9, False),
-        ("cpu", "cpu", 9, False), ("tpu", "", 9, False),
-    ],
-)  # fmt: skip
-def test_nvidia_gpus_play_by_the_kernel(platform, version, size, expected):
-    chosen = devices.compiled_for(FakeDevice(platform, version), size, lambda play_all: play_all)
+    ("platform", "version", "expected"),
+    [("gpu", "PJRT C API\ncuda 12090", True), ("gpu", "PJRT C API\nrocm 60000", False), ("cpu", "cpu", False), ("tpu", "", False)],
+)
+def test_nvidia_gpus_play_by_the_kernel(platform, version, expected):
+    chosen = devices.compiled_for(FakeDevice(platform, version), lambda play_all: play_all)
     assert chosen is (kernel.play_all if expected else executor.play_all)
 
 
@@ -120,5 +116,5 @@ def test_where_the_kernel_cannot_be_built_xla_plays_after_one_warning(monkeypatc
     monkeypatch.setattr(devices, "_warned", False)
     device = FakeDevice("gpu", "cuda")
     with pytest.warns(UserWarning, match="no such instruction") as warned:
-        assert [devices.compiled_for(device, 9, build) for _ in range(3)] == [executor.play_all] * 3
+        assert [devices.compiled_for(device, build) for _ in range(3)] == [executor.play_all] * 3
     assert len(warned) == 1
