@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from jaxgo import Position, checks, move_statistics
+from jaxgo.devices import default_lanes, workers_of
 from jaxgo.position import BLACK
 from jaxgo.statistics import MoveStatistics
 from search.bots import SUMMARIES
@@ -65,11 +66,16 @@ class Choice:
 Progress = Callable[[int], None] | None
 """A function of the number of playouts so far, or None."""
 
+Stop = Callable[[], bool] | None
+"""A function that is asked every few milliseconds whether to choose from what there is, or None."""
+
 
 class Player(Protocol):
     """What every bot offers."""
 
-    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
+    def genmove(
+        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
+    ) -> Choice:
         """Chooses a move.
 
         Args:
@@ -77,13 +83,16 @@ class Player(Protocol):
           history: uint32 [n, 2], hashes of the game's earlier positions (`Game.history`).
           limits: how long to think.
           progress: called now and then with the number of playouts so far.
+          stop: asked now and then, in this thread; once it returns True the choice is made from what there is. It belongs to
+            the caller, so that a request made before the call counts too.
         """
-
-    def stop(self) -> None:
-        """Makes a `genmove` in another thread, or under a signal handler, choose from what it has."""
 
     def compile(self, size: int) -> None:
         """Compiles for a board size, so that no clock runs meanwhile."""
+
+
+#: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
+STEP_SECONDS = 0.05
 
 
 class FlatPlayer:
@@ -97,23 +106,22 @@ class FlatPlayer:
       resign: win rate below which it resigns; 0 never does.
     """
 
-    #: Playouts between two looks at the clock, and at whether to stop.
-    STEP, LONG_STEP = 20_000, 200_000
+    #: Playouts between two calls of `progress`, where nothing else can end the thinking.
+    LONG_STEP = 200_000
 
     def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, devices=None):
         self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
         self.resign, self.devices = resign, devices
-        self._calls, self._stopped = 0, False
-
-    def stop(self) -> None:
-        self._stopped = True
+        self._calls = 0
 
     def compile(self, size: int) -> None:
-        for count in (1, self.STEP):  # few playouts and many take a program each
+        for count in (1, 8 * self._first_step(size)):  # few playouts and many take a program each
             move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices)
         Game(Position.empty(size)).forbidden()
 
-    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
+    def genmove(
+        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
+    ) -> Choice:
         check_one_position(position)
         points = position.size**2
         useful = useful_moves(position, history)
@@ -121,15 +129,23 @@ class FlatPlayer:
             return _pass(points)
         total, done, deadline = None, 0, None if limits.seconds is None else time.monotonic() + limits.seconds
         most = limits.visits or checks.INT32_MAX
-        self._calls, self._stopped = self._calls + 1, False
-        while done < most and (done == 0 or not (self._stopped or (deadline is not None and time.monotonic() >= deadline))):
-            count = min(self.LONG_STEP if deadline is None else self.STEP, most - done)
+        self._calls += 1
+        watched = deadline is not None or stop is not None
+        step = min(self._first_step(position.size), self.LONG_STEP) if watched else self.LONG_STEP
+
+        def stopping() -> bool:
+            return (stop is not None and stop()) or (deadline is not None and time.monotonic() >= deadline)
+
+        while done < most and (done == 0 or not stopping()):
+            start, count = time.monotonic(), min(step, most - done)
             part = move_statistics(
                 position, count, rule=self.rule, komi=self.komi, seed=(self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64,
                 first_playout=done, devices=self.devices,
             )  # fmt: skip
             total = part if total is None else total.plus(part)
             done += count
+            if watched:
+                step = next_step(step, time.monotonic() - start, self._first_step(position.size), self.LONG_STEP)
             if progress is not None:
                 progress(done)
         values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
@@ -140,6 +156,12 @@ class FlatPlayer:
         rate = float(values[move])
         return Choice(move, rate < self.resign, rate, np.append(np.where(useful, total.weight[0], 0.0), 0.0),
                       np.append(values, np.nan), done, [move], total)  # fmt: skip
+
+
+    def _first_step(self, size: int) -> int:
+        """Playouts that all workers make at once: the shortest step that leaves none idle."""
+        workers = workers_of(self.devices)
+        return len(workers) * default_lanes(size, workers[0].platform)
 
 
 class TreePlayer:
@@ -167,16 +189,14 @@ class TreePlayer:
             self.search = Search(position, rule=self.rule, history=history, **self.options)
         return self.search
 
-    def genmove(self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None) -> Choice:
+    def genmove(
+        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
+    ) -> Choice:
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
             return _pass(position.size**2)
-        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress)
+        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
         return self.choice()
-
-    def stop(self) -> None:
-        if self.search is not None:
-            self.search.stop()
 
     def choice(self) -> Choice:
         """What the search would play now."""
@@ -198,6 +218,13 @@ class TreePlayer:
                     search.advance(move)
                 return True
         return False
+
+
+def next_step(step: int, seconds: float, least: int, most: int) -> int:
+    """How many playouts to make after a step that took so long: about as many as fit `STEP_SECONDS`, in powers of eight."""
+    if seconds > STEP_SECONDS:
+        return max(step // 8, min(least, step))
+    return min(8 * step, most) if 8 * seconds < STEP_SECONDS else step
 
 
 def _pass(points: int) -> Choice:

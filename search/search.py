@@ -104,7 +104,6 @@ class Search:
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions")
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         self._rounds = Rounds(self._device, settings, ties, self.in_flight)
-        self._stop = False  # no lock: a signal handler may set it at any point of `run`
         self._plant(position)
 
     # What a program asks.
@@ -148,13 +147,23 @@ class Search:
         """Compiles what the search needs on the device, so that no clock runs meanwhile."""
         self._device.compile()
 
-    def run(self, *, visits: int | None = None, seconds: float | None = None, progress: Callable[[int], None] | None = None) -> int:
-        """Searches until the root has had so many playouts, or so much time has passed, or `stop` is called.
+    def run(
+        self,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        progress: Callable[[int], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> int:
+        """Searches until the root has had so many playouts, or so much time has passed, or `stop` says so.
 
         Args:
           visits: playouts of the root, those kept from earlier moves included.
           seconds: on the clock on the wall.
           progress: called with the root's playouts after every round, in this thread.
+          stop: asked between rounds, and every 5 ms while waiting for the device; once it returns True the search drops what the
+            device has not finished and returns. Only the root's first playouts are always awaited. It belongs to the caller,
+            `threading.Event().is_set` for example, so that a request made before `run` begins counts too.
 
         Returns:
           The root's visits. With a limit on visits alone, the tree that results is always the same.
@@ -165,10 +174,9 @@ class Search:
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < float("inf")):
             raise ValueError(f"seconds must be a finite number that is not negative, not {seconds!r}")
         deadline = None if seconds is None else time.monotonic() + seconds
-        self._stop = False
         visits = min(visits, checks.INT32_MAX // 4)
         while True:
-            if self._stopping(deadline):
+            if self._stopping(deadline, stop):
                 self._rounds.abandon()
                 break
             under_way = len(self._rounds)
@@ -181,10 +189,6 @@ class Search:
                 if progress is not None:
                     progress(self.visits)
         return self.visits
-
-    def stop(self) -> None:
-        """Makes a `run` in another thread, or under a signal handler, return soon; what the device has not finished is dropped."""
-        self._stop = True
 
     def best(self) -> int:
         """The move to play: the most visited; P passes. `search.root.best_move` says when it passes.
@@ -273,10 +277,11 @@ class Search:
         self._position, self._tree = position, self._new_tree()
         self._rounds.begin(self._tree, position, self._history)
 
-    def _stopping(self, deadline: float | None) -> bool:
+    def _stopping(self, deadline: float | None, stop: Callable[[], bool] | None) -> bool:
         # The root's first playouts are always awaited: without them there is no move to play.
+        asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
-        return (late or self._stop) and bool(self._tree.ready[ROOT])
+        return (late or asked) and bool(self._tree.ready[ROOT])
 
 
 def check_one_position(position) -> None:

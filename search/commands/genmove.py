@@ -6,6 +6,7 @@ import math
 import pathlib
 import signal
 import sys
+import threading
 import time
 
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
@@ -68,22 +69,17 @@ def run(args: argparse.Namespace) -> int:
         player.compile(game.size)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    start, interrupted = time.perf_counter(), []
-
-    def stop(*_):
-        interrupted.append(True)
-        player.stop()
-
+    start, interrupted = time.perf_counter(), threading.Event()
     # Ctrl-C ends the thinking, not the command: the move is chosen from what there is.
-    before = signal.signal(signal.SIGINT, stop)
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
-        choice = player.genmove(game.position, game.history, limits, _Progress(limits))
+        choice = player.genmove(game.position, game.history, limits, _Progress(limits), interrupted.is_set)
     finally:
         signal.signal(signal.SIGINT, before)
     _report(args, game, choice, time.perf_counter() - start)
-    if interrupted:
+    if interrupted.is_set():
         print(f"jaxgo genmove: interrupted after {choice.playouts:,} playouts", file=sys.stderr)
-    return EXIT_INTERRUPTED if interrupted else EXIT_DONE
+    return EXIT_INTERRUPTED if interrupted.is_set() else EXIT_DONE
 
 
 class _Progress:

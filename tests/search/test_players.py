@@ -9,7 +9,7 @@ import pytest
 import jaxgo
 from search import UCB1, FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
 from search.bots import SUMMARIES
-from search.players import passing_wins
+from search.players import next_step, passing_wins
 from search.selfplay import play_game
 from search.tree import Tree
 from tests import referee
@@ -71,10 +71,11 @@ def test_a_time_limit_is_kept():
 def test_a_search_stops_on_request():
     search = Search(jaxgo.Position.empty(5), leaves=16, playouts_per_leaf=8)
     search.run(visits=100)
-    thread = threading.Thread(target=lambda: search.run(seconds=60))
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: search.run(seconds=60, stop=stop.is_set))
     thread.start()
     time.sleep(0.2)
-    search.stop()
+    stop.set()
     thread.join(timeout=10)
     assert not thread.is_alive()
     assert 0 <= search.best() <= 25
@@ -83,6 +84,24 @@ def test_a_search_stops_on_request():
     before = search.visits
     search.run(visits=before + 500)
     assert search.visits >= before + 500
+
+
+@pytest.mark.parametrize("bot", ["rave", "mc", "ucb"])
+def test_a_request_made_before_the_thinking_begins_counts(bot):
+    """What must be played out to choose a move at all is played out."""
+    player = make_player(bot, komi=0.5, leaves=16, playouts_per_leaf=8)
+    choice = player.genmove(jaxgo.Position.empty(5), None, Limits(seconds=300), stop=lambda: True)
+    assert 0 <= choice.move < 25
+    assert 0 < choice.playouts <= 10_000
+
+
+def test_flat_bots_look_at_the_clock_often():
+    """Steps grow while they are short, and shrink to what all workers make at once."""
+    assert next_step(256, 0.001, 256, 200_000) == 2048
+    assert next_step(100_000, 0.001, 256, 200_000) == 200_000
+    assert next_step(2048, 0.02, 256, 200_000) == 2048
+    assert next_step(2048, 1.0, 256, 200_000) == 256
+    assert next_step(256, 1.0, 256, 200_000) == 256
 
 
 def test_resigns_below_its_threshold():
