@@ -31,6 +31,8 @@ from jaxgo.tick import useful
 
 #: In place of a move: the position is taken as it is.
 STAY = -1
+#: Squares of margins are summed in two parts, so that 32 bits hold them: above and below this.
+_SQUARES_LOW = 256
 #: Playouts of a call for each lane: measured; with more, too few lanes wait for too many games.
 PER_LANE = 1
 
@@ -57,6 +59,8 @@ class LeafResults:
     """int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0."""
     lead: np.ndarray
     """int32 [B]: sum over the playouts of the mover's area minus the other's."""
+    squares: np.ndarray
+    """int64 [B]: sum of the squares of these areas' differences."""
     firsts: np.ndarray
     """int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play at each
     point (0), and his own results in these, in halves (1). 0 for the pass."""
@@ -82,8 +86,8 @@ class Leaves:
       size: N, 2 to 25.
       leaves: the most leaves of a call.
       playouts: K, playouts from each leaf.
-      komi: points that White gets.
-      seed: an int in [0, 2**64), or a jax key.
+      komi: points that White gets, where a call does not say.
+      seed: an int in [0, 2**64), or a jax key; likewise.
       moves: whether to return the moves of every playout.
       calls: how many calls will be under way at a time.
       devices: as in `jaxgo.playouts`.
@@ -95,8 +99,8 @@ class Leaves:
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
         self.komi = checks.komi(komi)
         self.moves = bool(moves)
-        self._thresholds = tuple(np.int32(x) for x in thresholds(self.komi, self.size**2))
-        self._seed = tuple(np.asarray(w) for w in draws.seed_words(check_seed(seed)))
+        self._bounds = _bounds(self.komi, self.size, 1)
+        self._seed = _words(check_seed(seed))
         self._workers = workers_of(devices)
         workers_per_call = -(-len(self._workers) // checks.integer("calls", calls, 1))
         self._share = -(-self.leaves // workers_per_call)
@@ -123,7 +127,9 @@ class Leaves:
         """Ends the worker threads; calls that have not begun are dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def submit(self, words, ko, passes, black, moves, streams) -> Sequence[concurrent.futures.Future]:
+    def submit(
+        self, words, ko, passes, black, moves, streams, *, komi=None, seed=None
+    ) -> Sequence[concurrent.futures.Future]:
         """Begins a call; `gather` waits for its results.
 
         Args:
@@ -133,24 +139,28 @@ class Leaves:
           black: bool [n], whether Black is to move.
           moves: int [n], the point to play (legal), P for a pass, or STAY.
           streams: int [n], the random stream of each leaf.
+          komi: of all leaves, or float [n]; by default the one given to `Leaves`. Draws depend on neither it nor the other leaves.
+          seed: of this call, an int in [0, 2**64); by default the one given to `Leaves`.
         """
         count = checks.integer("the number of leaves", len(moves), 1, self.leaves)
         parts = -(-count // self._share)
         bounds = [count * i // parts for i in range(parts + 1)]
-        arrays = (words, ko, passes, black, moves, streams)
-        types = (np.uint32, np.int16, np.int8, np.bool_, np.int32, np.int32)
+        of_results = np.repeat(self._bounds, count, axis=0) if komi is None else _bounds(komi, self.size, count)
+        seed = self._seed if seed is None else _words_of_int(checks.integer("seed", seed, 0, 2**64 - 1))
+        arrays = (words, ko, passes, black, moves, streams, of_results)
+        types = (np.uint32, np.int16, np.int8, np.bool_, np.int32, np.int32, np.int32)
         arrays = [np.asarray(x, t) for x, t in zip(arrays, types)]
         return [
-            self._pool.submit(self._run, [x[a:b] for x in arrays], next(self._turns))
+            self._pool.submit(self._run, [x[a:b] for x in arrays], seed, next(self._turns))
             for a, b in zip(bounds, bounds[1:])
         ]
 
-    def _run(self, arrays: list[np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:
+    def _run(self, arrays: list[np.ndarray], seed: tuple[np.ndarray, np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:
         start, count = time.perf_counter(), len(arrays[0])
         fill = np.minimum(np.arange(self._share), count - 1)
         function = _compiled(self.size, self._share, self.playouts, self.moves, device)
         # Numpy arrays: to put them on the device first would take longer than the call.
-        out = function(*(x[fill] for x in arrays), self._seed, *self._thresholds, np.int32(count))
+        out = function(*(x[fill] for x in arrays), seed, np.int32(count))
         found = {name: np.asarray(x)[:count] for name, x in out.items()}
         with self._count_busy:
             self._busy += time.perf_counter() - start
@@ -161,23 +171,36 @@ class Leaves:
         parts = [future.result() for future in futures]
         out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
+        out["squares"] = out["squares"][:, 0].astype(np.int64) * _SQUARES_LOW + out["squares"][:, 1]
         events = out.pop("events", None)
         out["moves"], out["captured"] = (None, None) if events is None else (moves_of(events), captured_of(events))
         out.setdefault("results", None)
         return LeafResults(**out)
 
 
+def _bounds(komi, size: int, count: int) -> np.ndarray:
+    """int32 [count, 2]: `jaxgo.engine.thresholds` of a komi, or of float [count]."""
+    values, index = np.unique(np.asarray(komi, np.float64), return_inverse=True)
+    rows = np.array([thresholds(checks.komi(value), size**2) for value in values], np.int32)
+    return rows[np.broadcast_to(index.reshape(-1), count)]
+
+
+def _words(seed) -> tuple[np.ndarray, np.ndarray]:
+    return tuple(np.asarray(w) for w in draws.seed_words(seed))
+
+
+_words_of_int = functools.lru_cache(_words)
+_programs: dict[tuple, jax.stages.Compiled] = {}
 _compiling = threading.Lock()
 
 
-def _compiled(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device):
-    with _compiling:
-        return _compile(size, leaves, playouts, moves, device)
-
-
-@functools.cache
-def _compile(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device):
-    return compiled_for(device, functools.partial(_build, size, leaves, playouts, moves, device))
+def _compiled(*shape):
+    """The program of a shape (see `_build`); while one is compiled, those that are ready can be called."""
+    if shape not in _programs:
+        with _compiling:
+            if shape not in _programs:
+                _programs[shape] = compiled_for(shape[-1], functools.partial(_build, *shape))
+    return _programs[shape]
 
 
 def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device, play_all):
@@ -185,7 +208,7 @@ def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Devic
     longest = default_max_plies(size)
     lanes = max(1, min(default_lanes(size, device.platform), leaves * playouts // PER_LANE))
 
-    def step(words, ko, passes, black, move, streams, seed, win_from, draw_at, count):
+    def step(words, ko, passes, black, move, streams, bounds, seed, count):
         boards = tuple(words[:, w] for w in range(2 * g.num_words))
         own, opp = boards[: g.num_words], boards[g.num_words :]
         to_play = jnp.where(black, jnp.int8(BLACK), jnp.int8(-BLACK))
@@ -197,14 +220,15 @@ def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Devic
             g, table(position, streams), Job(playouts, seed, count, jnp.int32(playouts), jnp.int32(0), jnp.int32(longest)),
             lanes=lanes, longest=longest, first_plays=True, moves=moves,
         )  # fmt: skip
-        sums = _reduce(g, lax.optimization_barrier(records), position, playouts, win_from, draw_at)
+        sums = _reduce(g, lax.optimization_barrier(records), position, playouts, bounds)
         return _describe(g, position) | sums
 
     rows = functools.partial(jax.ShapeDtypeStruct, (leaves,))
     number = jax.ShapeDtypeStruct((), jnp.int32)
     shapes = (
         jax.ShapeDtypeStruct((leaves, 2 * g.num_words), jnp.uint32), rows(jnp.int16), rows(jnp.int8), rows(jnp.bool_),
-        rows(jnp.int32), rows(jnp.int32), (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, number, number, number,
+        rows(jnp.int32), rows(jnp.int32), jax.ShapeDtypeStruct((leaves, 2), jnp.int32),
+        (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, number,
     )  # fmt: skip
     sharding = jax.sharding.SingleDeviceSharding(device)
     options = compiler_options(device.platform)
@@ -228,8 +252,9 @@ def _describe(g, position: Position) -> dict[str, jax.Array]:
     }
 
 
-def _reduce(g, records, position: Position, playouts: int, win_from, draw_at) -> dict[str, jax.Array]:
-    """The playouts' sums for the player to move; `win_from` and `draw_at` as `jaxgo.engine.thresholds` gives them."""
+def _reduce(g, records, position: Position, playouts: int, bounds) -> dict[str, jax.Array]:
+    """The playouts' sums for the player to move; `bounds`, int32 [B, 2], as `jaxgo.engine.thresholds` gives them."""
+    win_from, draw_at = bounds[:, :1], bounds[:, 1:]
     shape = (position.batch, playouts)
     black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
     margin = records.margin.reshape(shape)
@@ -242,9 +267,12 @@ def _reduce(g, records, position: Position, playouts: int, win_from, draw_at) ->
              for f, won in zip(firsts, (jnp.int32(2), jnp.int32(0))) for here in (result >= 0, result == won, result == 1)]  # fmt: skip
     points = count_points(g, jnp.stack([jnp.stack(kind) for kind in kinds])).reshape(len(result), 2, 3, -1)
     firsts = jnp.stack([points[:, :, 0], jnp.int32(2) * points[:, :, 1] + points[:, :, 2]], axis=2)
+    squares = jnp.square(margin.astype(jnp.int32))
+    parts = jnp.stack([squares // jnp.int32(_SQUARES_LOW), squares % jnp.int32(_SQUARES_LOW)], axis=1)
     out = {
         "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
         "lead": jnp.sum(jnp.where(black, margin, -margin), axis=1, dtype=jnp.int32),
+        "squares": jnp.sum(parts, axis=2, dtype=jnp.int32),
         "firsts": jnp.pad(firsts.astype(jnp.int16), ((0, 0), (0, 0), (0, 0), (0, 1))),
     }
     if records.events is not None:

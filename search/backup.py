@@ -42,7 +42,9 @@ class Paths:
     """The move from there; of the root, 0."""
 
 
-def back_up(tree: Tree, parents, moves, children, playouts: int, wins, leads, firsts: np.ndarray | None, strict: bool) -> None:
+def back_up(
+    tree: Tree, parents, moves, children, playouts: int, wins, leads, squares, firsts: np.ndarray | None, strict: bool
+) -> None:
     """Adds the results of leaves to their nodes and to all nodes above (visits are counted on the way down).
 
     Args:
@@ -50,6 +52,7 @@ def back_up(tree: Tree, parents, moves, children, playouts: int, wins, leads, fi
       parents, moves, children: [n], the leaves; children may be FORBIDDEN (a full tree); of the root, children is ROOT.
       playouts: playouts of each leaf.
       wins, leads: [n], for the player to move at the leaf, summed over the playouts.
+      squares: [n], the sum of the squares of the playouts' leads.
       firsts: int16 or int32 [n, 2, 2, M] or None, as in `jaxgo.LeafResults`; twice the playouts of all leaves are within its type.
       strict: whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own
         colour played before counts (Gelly's posted code).
@@ -68,10 +71,12 @@ def back_up(tree: Tree, parents, moves, children, playouts: int, wins, leads, fi
         return np.where(paths.level & 1, total * (paths.end - paths.first) - sums, sums)
 
     won, lead = for_mover(np.asarray(wins, np.int64), 2 * playouts), for_mover(np.asarray(leads, np.int64), 0)
+    square = _running(np.asarray(squares, np.float64)[paths.order])
     held = np.flatnonzero(paths.node != FORBIDDEN)
     nodes = paths.node[held]
     tree.node_wins[nodes] += won[held].astype(np.int32)
     tree.node_leads[nodes] += lead[held].astype(np.float32)
+    tree.node_squares[nodes] += square[paths.end[held]] - square[paths.first[held]]
     inner = np.flatnonzero(paths.level > 0)
     tree.wins[paths.parent[inner], paths.move[inner]] += (2 * number - won)[inner].astype(np.int32)
     if firsts is not None:

@@ -23,6 +23,8 @@ class RootStatistics:
     """float64 in [0, 1], draws half; NaN without visits."""
     lead: np.ndarray
     """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits, and in a full tree without a node."""
+    lead_stdev: np.ndarray
+    """float64 points: standard deviation of the lead over the playouts; NaN where `lead` is."""
     rave_visits: np.ndarray
     """What each point has earned, see `jaxgo.credits`."""
     rave_win_rate: np.ndarray
@@ -35,20 +37,34 @@ class RootStatistics:
     """Their results' mean for the mover."""
     root_lead: float
     """Their mean lead, komi counted."""
+    root_lead_stdev: float
+    """Their leads' standard deviation."""
 
     @classmethod
-    def of(cls, tree: Tree, black: bool, komi: float) -> "RootStatistics":
-        """The statistics of a tree with Black or White to move at the root."""
-        visits, rave = tree.visits[ROOT].copy(), tree.rave_visits[ROOT, 0].copy()
-        total, points = np.float64(tree.node_visits[ROOT]), komi if black else -komi
-        leads = np.where(tree.child[ROOT] > 0, -tree.node_leads[tree.child[ROOT]].astype(np.float64), np.nan)
+    def of(cls, tree: Tree, black: bool, komi: float, under_way: np.ndarray | int = 0) -> "RootStatistics":
+        """The statistics of a tree with Black or White to move at the root.
+
+        Args:
+          tree: the tree.
+          black: whether Black is to move.
+          komi: points that White gets.
+          under_way: int32 [M + 1], visits that have no results yet: through each move, and last of the root in all.
+        """
+        under_way = np.broadcast_to(np.int32(under_way), tree.moves + 1)
+        visits, rave = tree.visits[ROOT] - under_way[:-1], tree.rave_visits[ROOT, 0].copy()
+        total, points = np.float64(tree.node_visits[ROOT] - under_way[-1]), komi if black else -komi
+        nodes = np.maximum(tree.child[ROOT], ROOT)
+        leads = np.where(nodes > 0, -tree.node_leads[nodes].astype(np.float64), np.nan)
+        squares = np.where(nodes > 0, tree.node_squares[nodes], np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
+            mean, root_mean = leads / visits, float(tree.node_leads[ROOT] / total)
             return cls(
                 black=black, visits=visits, win_rate=tree.wins[ROOT] / (2.0 * visits),
-                lead=leads / visits - points, rave_visits=rave,
+                lead=mean - points, lead_stdev=np.sqrt(np.maximum(squares / visits - mean**2, 0.0)), rave_visits=rave,
                 rave_win_rate=tree.rave_wins[ROOT, 0] / (2.0 * rave), playable=tree.child[ROOT] != FORBIDDEN,
                 root_visits=int(total), root_win_rate=float(tree.node_wins[ROOT] / (2 * total)),
-                root_lead=float(tree.node_leads[ROOT] / total) - points,
+                root_lead=root_mean - points,
+                root_lead_stdev=float(np.sqrt(np.maximum(tree.node_squares[ROOT] / total - root_mean**2, 0.0))),
             )  # fmt: skip
 
     def as_move_statistics(self) -> MoveStatistics:

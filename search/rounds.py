@@ -79,6 +79,25 @@ class Rounds:
     def __len__(self) -> int:
         return len(self._under_way)
 
+    @property
+    def done(self) -> bool:
+        """Whether the device has finished the oldest round."""
+        return all(future.done() for future in self._under_way[0].call)
+
+    def visits_under_way(self) -> np.ndarray:
+        """int32 [M + 1]: visits that have no results yet, through each move of the root, and last of the root in all."""
+        tree, playouts = self._tree, self._device.playouts
+        out = np.zeros(tree.moves + 1, np.int32)
+        for under_way in self._under_way:
+            leaves = under_way.leaves
+            out[-1] += playouts * len(leaves.moves)
+            below = leaves.children != ROOT
+            parents, moves = leaves.parents[below], leaves.moves[below]
+            while (inner := parents != ROOT).any():
+                moves, parents = np.where(inner, tree.move[parents], moves), np.where(inner, tree.parent[parents], ROOT)
+            np.add.at(out, moves, playouts)
+        return out
+
     def launch(self, most: int) -> None:
         """Chooses leaves, at most so many, and submits them."""
         start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
@@ -146,7 +165,7 @@ class Rounds:
         rule, by_counts = self._settings.rule, self._settings.by_counts
         firsts = results.firsts if by_counts and rule.credit is not None else None
         playouts = self._device.playouts
-        back_up(self._tree, parents, moves, children, playouts, results.wins, results.lead, firsts, rule.strict)
+        back_up(self._tree, parents, moves, children, playouts, results.wins, results.lead, results.squares, firsts, rule.strict)
         if rule.credit is not None and not by_counts:
             histories.add_histories(
                 self._tree, children, parents, moves, results.words, results.moves, results.captured, results.results, rule
@@ -163,7 +182,8 @@ class Rounds:
         result = self.result(margin, self.black_moves(children))
         by_counts = self._settings.by_counts and rule.credit is not None
         firsts = np.zeros((len(ends), 2, 2, tree.moves), np.int16) if by_counts else None
-        back_up(tree, parents, moves, children, playouts, playouts * result, playouts * margin, firsts, rule.strict)
+        wins, leads, squares = (playouts * x for x in (result, margin, margin**2))
+        back_up(tree, parents, moves, children, playouts, wins, leads, squares, firsts, rule.strict)
         if rule.credit is not None and not by_counts:
             none = np.full((len(ends), playouts, 1), -1, np.int16)
             won = np.broadcast_to(result[:, None], (len(ends), playouts))

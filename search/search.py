@@ -179,16 +179,41 @@ class Search:
             if self._stopping(deadline, stop):
                 self._rounds.abandon()
                 break
-            under_way = len(self._rounds)
-            if self.visits < visits and under_way < self.in_flight and (not under_way or self._tree.ready[ROOT]):
-                self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
-            elif not under_way:
+            if self.launch(visits):
+                continue
+            if not self.under_way:
                 break
-            elif self._rounds.wait(deadline):
+            if self._rounds.wait(deadline):
                 self._rounds.finish()
                 if progress is not None:
                     progress(self.visits)
         return self.visits
+
+    # A run step by step, for a program that runs many searches at once: launch as many rounds as may be, finish one, again.
+
+    @property
+    def under_way(self) -> int:
+        """Rounds under way."""
+        return len(self._rounds)
+
+    def launch(self, visits: int) -> bool:
+        """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
+        under_way = len(self._rounds)
+        may = self.visits < visits and under_way < self.in_flight and (not under_way or bool(self._tree.ready[ROOT]))
+        if may:
+            self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
+        return may
+
+    def finish(self) -> bool:
+        """Adds the oldest round's results to the tree if the device has finished it; whether it had."""
+        done = bool(len(self._rounds)) and self._rounds.done
+        if done:
+            self._rounds.finish()
+        return done
+
+    def abandon(self) -> None:
+        """Drops the rounds under way, as if they had never been launched."""
+        self._rounds.abandon()
 
     def best(self) -> int:
         """The move to play: the most visited; P passes. `search.root.best_move` says when it passes.
@@ -264,8 +289,9 @@ class Search:
         return root.variation(self._tree, move, most)
 
     def statistics(self) -> RootStatistics:
-        """The root's statistics."""
-        return RootStatistics.of(self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK), self.komi)
+        """The root's statistics, without the visits that rounds under way have not brought results for."""
+        black = bool(np.asarray(self._position.to_play)[0] == BLACK)
+        return RootStatistics.of(self._tree, black, self.komi, self._rounds.visits_under_way())
 
     def close(self) -> None:
         """Ends the search's threads."""

@@ -29,6 +29,7 @@ class Tree:
       rave_wins: the same, times the results of the player who earned it, in halves.
       node_visits, node_wins: int32 [node], all playouts through the node, its own first ones included; for its mover.
       node_leads: float32 [node], sum of the mover's area minus the other's in them, before komi.
+      node_squares: float64 [node], sum of the squares of these.
       ready: bool [node], whether the device has described the node.
       parent, move, depth: [node], where it hangs.
       words, ko, passes, hash, margin: [node], the position as the device returned it (see `jaxgo.LeafResults`).
@@ -47,6 +48,7 @@ class Tree:
         self.node_visits = np.zeros(capacity, np.int32)
         self.node_wins = np.zeros(capacity, np.int32)
         self.node_leads = np.zeros(capacity, np.float32)
+        self.node_squares = np.zeros(capacity, np.float64)
         self.ready = np.zeros(capacity, np.bool_)
         self.parent = np.zeros(capacity, np.int32)
         self.move = np.zeros(capacity, np.int16)

@@ -123,6 +123,7 @@ def test_playouts_are_those_of_the_engine(case):
     np.testing.assert_array_equal(results.captured, played.captured)
     colour = np.array([game.to_play for game in case[2]])
     np.testing.assert_array_equal(results.lead, (colour[:, None] * played.margin).sum(axis=1))
+    np.testing.assert_array_equal(results.squares, (played.margin.astype(np.int64) ** 2).sum(axis=1))
 
 
 def results_of(margins: np.ndarray, found: list[Game], komi: float) -> np.ndarray:

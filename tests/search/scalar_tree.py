@@ -28,7 +28,7 @@ class Node:
     def __init__(self, game: Game, number: int, depth: int, candidates: list[int]):
         self.game, self.number, self.depth, self.candidates = game, number, depth, candidates
         self.children: dict[int, Node] = {}
-        self.visits = self.wins = self.lead = 0
+        self.visits = self.wins = self.lead = self.squares = 0
         self.rave_visits = collections.defaultdict(float)
         """By (0 for the player to move or 1 for the other, point)."""
         self.rave_wins = collections.defaultdict(float)
@@ -170,6 +170,7 @@ class ScalarTree:
             node.visits += 1
             node.wins += result
             node.lead += colour * margin
+            node.squares += margin**2
             if self.rule.credit is not None:
                 for (whose, point), amount in self.earned(node, plies[node.depth :], len(in_tree) - node.depth):
                     node.rave_visits[whose, point] += amount

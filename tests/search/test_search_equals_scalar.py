@@ -55,6 +55,7 @@ def assert_same_tree(tree: Tree, scalar: ScalarTree) -> None:
         candidates = np.flatnonzero(tree.child[i] != FORBIDDEN).tolist()
         assert candidates == node.candidates, path
         assert (tree.node_visits[i], tree.node_wins[i], tree.node_leads[i]) == (node.visits, node.wins, node.lead), path
+        assert tree.node_squares[i] == node.squares, path
         visits, wins = (np.zeros(tree.moves, int) for _ in range(2))
         for move, child in node.children.items():
             visits[move], wins[move] = child.visits, 2 * child.visits - child.wins

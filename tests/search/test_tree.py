@@ -40,7 +40,7 @@ def back_up_leaf(tree: Tree, parent: int, move: int, child: int, strict: bool = 
     leaf = np.array([parent]), np.array([move]), np.array([child])
     tree.count_visits(*leaf, 5)
     firsts = first_plays({0: (2, 4), 3: (5, 7)}, {4: (3, 5), 5: (4, 2), 0: (1, 2)})
-    back_up(tree, *leaf, 5, np.array([7]), np.array([-6]), firsts, strict)
+    back_up(tree, *leaf, 5, np.array([7]), np.array([-6]), np.array([60]), firsts, strict)
 
 
 def row(**points) -> list[int]:
@@ -56,6 +56,7 @@ def test_backup_by_hand(strict):
     assert tree.node_visits[:4].tolist() == [5, 5, 5, 0]
     assert tree.node_wins[:4].tolist() == [7, 3, 7, 0]
     assert tree.node_leads[:4].tolist() == [-6, 6, -6, 0]
+    assert tree.node_squares[:4].tolist() == [60, 60, 60, 0]
     assert tree.visits[:3].tolist() == [row(p4=5), row(p0=5), row()]
     assert tree.wins[:3].tolist() == [row(p4=7), row(p0=3), row()]
     # The leaf, for its mover and the other one.
@@ -105,10 +106,11 @@ def test_backup_of_several_leaves_is_the_sum():
     number = rng.integers(0, 6, (6, 2, PASS + 1))
     firsts = np.stack([number, rng.integers(0, 2 * number + 1)], axis=2).astype(np.int16)
     firsts[..., PASS] = 0
-    back_up(together, parents, moves, children, 5, wins, leads, firsts, True)
+    squares = rng.integers(0, 400, 6)
+    back_up(together, parents, moves, children, 5, wins, leads, squares, firsts, True)
     for i in range(6):
         one = slice(i, i + 1)
-        back_up(alone, parents[one], moves[one], children[one], 5, wins[one], leads[one], firsts[one], True)
+        back_up(alone, parents[one], moves[one], children[one], 5, wins[one], leads[one], squares[one], firsts[one], True)
     for name, array in together.arrays.items():
         np.testing.assert_array_equal(alone.arrays[name], array, name)
     assert together.rave_visits[ROOT].any()
@@ -153,7 +155,7 @@ def test_backup_of_lines_that_repeat_points(seed, strict):
             in_tree = (trunk + end)[len(path) - 1 - distance :]
             expected[above] = expected.get(above, 0) + first_plays_of(in_tree, lines, mine, strict)
     parents, moves, children, wins, firsts = (np.array(x) for x in zip(*leaves))
-    back_up(tree, parents, moves, children, playouts, wins, np.zeros(3, int), firsts, strict)
+    back_up(tree, parents, moves, children, playouts, wins, np.zeros(3, int), np.zeros(3, int), firsts, strict)
     for node, counts in expected.items():
         np.testing.assert_array_equal(tree.rave_visits[node], counts[:, 0], str(node))
         np.testing.assert_array_equal(tree.rave_wins[node], counts[:, 1], str(node))
