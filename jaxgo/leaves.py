@@ -166,6 +166,19 @@ class Leaves:
             self._busy += time.perf_counter() - start
         return found
 
+    def done(self, futures: Sequence[concurrent.futures.Future]) -> bool:
+        """Whether a call is finished."""
+        return all(future.done() for future in futures)
+
+    def wait(self, futures: Sequence[concurrent.futures.Future], seconds: float) -> bool:
+        """Waits a while for a call; whether it is finished."""
+        return not concurrent.futures.wait(futures, timeout=seconds).not_done
+
+    def drop(self, futures: Sequence[concurrent.futures.Future]) -> None:
+        """Takes back a call whose results nobody wants any more, as far as it has not begun."""
+        for future in futures:
+            future.cancel()
+
     def gather(self, futures: Sequence[concurrent.futures.Future]) -> LeafResults:
         """The results of a call, in the order of its leaves; waits for them."""
         parts = [future.result() for future in futures]

@@ -1,7 +1,6 @@
 """The rounds of a search: choose leaves, have the device play from them, add the results to the tree."""
 
 import collections
-import concurrent.futures
 import dataclasses
 import time
 
@@ -32,7 +31,29 @@ class _Round:
     nodes_before: int
     waiting: np.ndarray
     """Indices of the leaves that the device works on; the others are ends of the game."""
-    call: list[concurrent.futures.Future]
+    call: object
+    """The device's, None where nothing is left for it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Restrictions:
+    """Moves that a search is told to avoid, or to keep to, near its root; arrays [2, M], Black's moves (0) and White's (1)."""
+
+    avoid_until: np.ndarray
+    """int: the move is avoided at nodes less than so many moves from the root; 0 never is."""
+    allow_until: np.ndarray
+    """int [2]: up to so many moves from the root, only the allowed moves are considered."""
+    allowed: np.ndarray
+    """bool: these. They need only be legal, not useful."""
+
+    def apply(self, playable: np.ndarray, legal: np.ndarray, depth: np.ndarray, black: np.ndarray) -> np.ndarray:
+        """bool [n, M]: what is left of the playable moves; the pass where nothing is."""
+        colour = np.where(black, 0, 1)
+        legal = np.concatenate([legal, np.ones_like(legal[:, :1])], axis=1)
+        limited = (depth < self.allow_until[colour])[:, None]
+        left = np.where(limited, legal & self.allowed[colour], playable) & (depth[:, None] >= self.avoid_until[colour])
+        left[~left.any(axis=1), -1] = True
+        return left
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,13 +66,15 @@ class Settings:
     depth: int
     by_counts: bool
     """Whether RAVE statistics come from counts made on the device, or from the playouts' moves."""
+    restrictions: Restrictions | None = None
+    """Moves that are not to be played, or alone to be played."""
 
 
 class Rounds:
     """The rounds under way on a tree.
 
     Args:
-      device: plays from the leaves.
+      device: plays from the leaves: a `jaxgo.Leaves`, or a `search.shared.Share` of one.
       settings: what to go by.
       ties: breaks ties.
       in_flight: the most rounds under way at a time.
@@ -82,7 +105,8 @@ class Rounds:
     @property
     def done(self) -> bool:
         """Whether the device has finished the oldest round."""
-        return all(future.done() for future in self._under_way[0].call)
+        call = self._under_way[0].call
+        return call is None or self._device.done(call)
 
     def visits_under_way(self) -> np.ndarray:
         """int32 [M + 1]: visits that have no results yet, through each move of the root, and last of the root in all."""
@@ -113,11 +137,11 @@ class Rounds:
         held = np.where(leaves.children == FORBIDDEN, 0, leaves.children)
         ended = (leaves.children != FORBIDDEN) & tree.is_terminal(held)
         waiting = np.flatnonzero(~ended)
-        call = self._submit(leaves.parents[waiting], leaves.moves[waiting]) if len(waiting) else []
+        call = self._submit(leaves.parents[waiting], leaves.moves[waiting]) if len(waiting) else None
         self._under_way.append(_Round(leaves, before, waiting, call))
         self.seconds["select"] += time.perf_counter() - start
 
-    def _submit(self, parents: np.ndarray, moves: np.ndarray) -> list[concurrent.futures.Future]:
+    def _submit(self, parents: np.ndarray, moves: np.ndarray):
         tree = self._tree
         streams = (self._streams + np.arange(len(moves))) & checks.INT32_MAX
         self._streams += len(moves)
@@ -131,15 +155,16 @@ class Rounds:
         """Waits a little for the oldest round, not beyond the deadline; whether the device has finished it."""
         start = time.perf_counter()
         wait = WAIT if deadline is None or not self._tree.ready[ROOT] else max(0.0, min(WAIT, deadline - time.monotonic()))
-        pending = concurrent.futures.wait(self._under_way[0].call, timeout=wait).not_done
+        call = self._under_way[0].call
+        done = call is None or self._device.wait(call, wait)
         self.seconds["wait"] += time.perf_counter() - start
-        return not pending
+        return done
 
     def finish(self) -> None:
         """Adds the oldest round's results to the tree."""
         start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
         done = self._under_way.popleft()
-        if done.call:
+        if done.call is not None:
             results = self._device.gather(done.call)
             parents, moves, children = (x[done.waiting] for x in dataclasses.astuple(done.leaves))
             kept = ~self._repeats(parents, moves, children, results)
@@ -155,8 +180,8 @@ class Rounds:
         """Drops the rounds under way, as if they had never been chosen."""
         while self._under_way:
             dropped = self._under_way.pop()
-            for future in dropped.call:
-                future.cancel()
+            if dropped.call is not None:
+                self._device.drop(dropped.call)
             leaves = dropped.leaves
             self._tree.count_visits(leaves.parents, leaves.moves, leaves.children, -self._device.playouts)
             self._tree.forget_last(dropped.nodes_before)
@@ -196,7 +221,12 @@ class Rounds:
         new = new[np.unique(children[new], return_index=True)[1]]
         if len(new):
             nodes = children[new]
-            self._tree.describe(nodes, results, new, self._playable(results, new, self.black_moves(nodes)))
+            black = self.black_moves(nodes)
+            playable = self._playable(results, new, black)
+            if self._settings.restrictions is not None:
+                depth = self._tree.depth[nodes].astype(np.int64)
+                playable = self._settings.restrictions.apply(playable, results.legal[new, 0], depth, black)
+            self._tree.describe(nodes, results, new, playable)
 
     def _playable(self, results: LeafResults, new: np.ndarray, black: np.ndarray) -> np.ndarray:
         """bool [n, M]: the moves that the search considers in the positions number `new` of the results.

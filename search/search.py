@@ -19,8 +19,9 @@ from search import root
 from search.descent import Ties
 from search.game import hash_numbers
 from search.root import RootStatistics
-from search.rounds import Rounds, Settings, leaf_input
+from search.rounds import Restrictions, Rounds, Settings, leaf_input
 from search.selection import Rave
+from search.shared import SharedLeaves
 from search.tree import ROOT, Tree
 
 #: Rounds under way at a time.
@@ -50,6 +51,9 @@ class Search:
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
       in_flight: rounds under way at a time, one of them in the host's hands.
+      device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
+        is the same.
+      restrictions: moves to avoid or to keep to.
 
     Raises:
       TypeError, ValueError: an argument is not what it must be, or the game is over.
@@ -71,6 +75,8 @@ class Search:
         updates: str | None = None,
         devices=None,
         in_flight: int = IN_FLIGHT,
+        device: SharedLeaves | None = None,
+        restrictions: Restrictions | None = None,
     ):
         check_one_position(position)
         self.rule = Rave() if rule is None else rule
@@ -97,11 +103,15 @@ class Search:
         if capacity < 2:
             raise ValueError(f"memory must be at least {2 * bytes_per_node} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, int(capacity), **kinds)
-        self._device = Leaves(
-            size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-            calls=max(1, self.in_flight - 1), moves=self.updates == "histories" and self.rule.credit is not None,
-        )  # fmt: skip
-        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions")
+        moves = self.updates == "histories" and self.rule.credit is not None
+        if device is not None:
+            self._device = device.share(size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves)
+        else:
+            self._device = Leaves(
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
+                calls=max(1, self.in_flight - 1), moves=moves,
+            )  # fmt: skip
+        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions", restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         self._rounds = Rounds(self._device, settings, ties, self.in_flight)
         self._plant(position)

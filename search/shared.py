@@ -1,0 +1,184 @@
+"""One device for many searches: their rounds are played together.
+
+A young tree asks for few leaves at a time, which would leave a device of thousands of lanes mostly idle. Here the leaves that
+several searches ask for are put into one call of `jaxgo.Leaves`. A leaf's playouts depend on nothing but its seed and stream, so
+that a search gets the same results as on a device of its own.
+
+Nothing here locks: one thread drives all searches of a device, step by step (`Search.launch`, `Search.finish`).
+"""
+
+import collections
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from jaxgo import checks
+from jaxgo.leaves import LeafResults, Leaves
+from jaxgo.simulation import check_seed
+
+#: Calls under way at a time: one more than the device works on, which then never waits for the host.
+CALLS = 2
+
+
+class _Call:
+    """Leaves of several searches in one call of the device."""
+
+    def __init__(self, leaves: Leaves, futures):
+        self.leaves, self.futures, self._results = leaves, futures, None
+
+    @property
+    def done(self) -> bool:
+        return self.leaves.done(self.futures)
+
+    def results(self) -> LeafResults:
+        if self._results is None:
+            self._results = self.leaves.gather(self.futures)
+        return self._results
+
+
+@dataclasses.dataclass(eq=False)
+class _Request:
+    """The leaves of one search's round."""
+
+    seed: int
+    arrays: tuple
+    call: _Call | None = None
+    """The call that they are part of, None as long as they wait."""
+    rows: slice | None = None
+    """Where in it."""
+
+
+class SharedLeaves:
+    """A device that searches share.
+
+    Args:
+      size: of the board.
+      leaves: the most leaves of a call.
+      playouts: playouts from each leaf.
+      moves: whether to return every playout's moves, as searches with weighted credits need.
+      devices: as in `jaxgo.playouts`.
+      on_done: called, in another thread, whenever the device has finished something.
+    """
+
+    def __init__(
+        self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, devices=None,
+        on_done: Callable[[], None] = lambda: None,
+    ):  # fmt: skip
+        # Every call is spread over all workers: a lone search has them all, and many searches lose nothing.
+        self._leaves = Leaves(size, leaves, playouts, moves=moves, calls=1, devices=devices)
+        self._on_done = on_done
+        self._waiting: collections.deque[_Request] = collections.deque()
+        self._under_way: list[_Call] = []
+
+    @property
+    def size(self) -> int:
+        """Of the board."""
+        return self._leaves.size
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way."""
+        return bool(self._under_way)
+
+    def compile(self) -> None:
+        """Compiles what the device needs."""
+        self._leaves.compile()
+
+    def close(self) -> None:
+        """Ends the device's threads."""
+        self._leaves.close()
+
+    def share(self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool) -> "Share":
+        """The device as one search sees it.
+
+        Raises:
+          ValueError: the search is of another shape than the device.
+        """
+        mine, others = (self._leaves.size, self._leaves.playouts, self._leaves.moves), (size, playouts, moves)
+        if mine != others:
+            raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
+        checks.integer("leaves", leaves, 1, self._leaves.leaves)
+        if not isinstance(check_seed(seed), int):
+            raise TypeError("seed must be an integer where searches share a device")
+        return Share(self, leaves, komi, seed)
+
+    def flush(self) -> None:
+        """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit."""
+        self._under_way = [call for call in self._under_way if not call.done]
+        while self._waiting and len(self._under_way) < CALLS:
+            self._send()
+
+    def _send(self) -> None:
+        """Sends one call: the first waiting request, and all behind it that have its seed and fit in."""
+        chosen, left, room, seed = [], collections.deque(), self._leaves.leaves, self._waiting[0].seed
+        for request in self._waiting:
+            count = len(request.arrays[0])
+            if request.seed == seed and count <= room:
+                chosen.append(request)
+                room -= count
+            else:
+                left.append(request)
+        self._waiting = left
+        *arrays, komi = (np.concatenate(columns) for columns in zip(*(request.arrays for request in chosen)))
+        call = _Call(self._leaves, self._leaves.submit(*arrays, komi=komi, seed=seed))
+        start = 0
+        for request in chosen:
+            request.call, request.rows = call, slice(start, start + len(request.arrays[0]))
+            start = request.rows.stop
+        self._under_way.append(call)
+        for future in call.futures:
+            future.add_done_callback(lambda _: self._on_done())
+
+    def _drop(self, request: _Request) -> None:
+        if request.call is None:
+            self._waiting.remove(request)
+
+
+class Share:
+    """A search's share of the device: what `search.rounds.Rounds` needs of `jaxgo.Leaves`."""
+
+    def __init__(self, shared: SharedLeaves, leaves: int, komi: float, seed: int):
+        self._shared, self._komi, self._seed = shared, komi, seed
+        self.leaves, self.playouts = leaves, shared._leaves.playouts
+
+    @property
+    def busy_seconds(self) -> float:
+        """Of all searches on the device."""
+        return self._shared._leaves.busy_seconds
+
+    @property
+    def num_workers(self) -> int:
+        return self._shared._leaves.num_workers
+
+    def compile(self) -> None:
+        self._shared.compile()
+
+    def close(self) -> None:
+        """Leaves the device to the others."""
+
+    def submit(self, words, ko, passes, black, moves, streams) -> _Request:
+        """Hands leaves in; `SharedLeaves.flush` sends them."""
+        komi = np.full(len(moves), self._komi)
+        request = _Request(self._seed, (words, ko, passes, black, moves, streams, komi))
+        self._shared._waiting.append(request)
+        return request
+
+    def done(self, request: _Request) -> bool:
+        return request.call is not None and request.call.done
+
+    def wait(self, request: _Request, seconds: float) -> bool:
+        """Waits a while, and sees to it that the leaves are sent; for a search that runs by itself."""
+        self._shared.flush()
+        if request.call is None:
+            for call in self._shared._under_way[:1]:
+                call.leaves.wait(call.futures, seconds)
+            return False
+        return request.call.leaves.wait(request.call.futures, seconds)
+
+    def drop(self, request: _Request) -> None:
+        """Takes leaves back that are still waiting; what the device already has, others share."""
+        self._shared._drop(request)
+
+    def gather(self, request: _Request) -> LeafResults:
+        return request.call.results().some(request.rows)

@@ -1,0 +1,145 @@
+"""Many searches on one device, and moves that a search is told to avoid or to keep to."""
+
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo.position import BLACK
+from search import UCB1, Rave, Search
+from search.rounds import Restrictions
+from search.shared import SharedLeaves
+from search.tree import ROOT
+from tests.search.test_histories import assert_same_arrays
+
+VISITS = 600
+
+
+@pytest.fixture(scope="module")
+def shared():
+    device = SharedLeaves(5, 64, 8)
+    yield device
+    device.close()
+
+
+def drive(searches: list[Search], shared: SharedLeaves, visits: int) -> None:
+    """Runs searches side by side, step by step."""
+    waiting = list(searches)
+    while waiting:
+        for search in waiting:
+            while search.launch(visits):
+                pass
+        shared.flush()
+        waiting = [search for search in waiting if search.finish() or search.under_way or search.visits < visits]
+
+
+def games(count: int) -> list[tuple[jaxgo.Position, dict]]:
+    """Positions and options of `count` different searches."""
+    options = [{"komi": k, "seed": s, "rule": r} for k in (0.5, 7.0) for s in (0, 3) for r in (Rave(), UCB1())]
+    position = jaxgo.Position.empty(5)
+    return [(position.play(np.array([i])) if i % 3 else position, options[i % len(options)]) for i in range(count)]
+
+
+@pytest.mark.parametrize("in_flight", [1, 3])
+def test_a_tree_is_the_same_alone_and_among_others(shared, in_flight):
+    """Other searches of other positions, komi and seeds do not show in it; nor does it differ from one with its own workers."""
+    together = [Search(p, device=shared, leaves=32, in_flight=in_flight, **o) for p, o in games(12)]
+    drive(together, shared, VISITS)
+    for (position, options), search in zip(games(12), together):
+        alone = Search(position, leaves=32, in_flight=in_flight, **options)
+        alone.run(visits=VISITS)
+        assert search.visits == alone.visits == VISITS
+        assert_same_arrays(search.tree, alone.tree)
+        alone.close()
+
+
+def test_a_search_runs_by_itself_on_a_shared_device(shared):
+    one, other = (Search(jaxgo.Position.empty(5), device=device, leaves=32, seed=1) for device in (shared, None))
+    for search in (one, other):
+        search.run(visits=VISITS)
+    assert_same_arrays(one.tree, other.tree)
+    other.close()
+
+
+def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
+    (position, options), *others = games(4)
+    searches = [Search(p, device=shared, leaves=32, **o) for p, o in [(position, options), *others]]
+    for search in searches:
+        assert search.launch(VISITS)
+    searches[1].abandon()
+    shared.flush()
+    searches[2].abandon()
+    assert searches[1].visits == searches[2].visits == 0
+    drive([searches[0], searches[3]], shared, VISITS)
+    alone = Search(position, leaves=32, **options)
+    alone.run(visits=VISITS)
+    assert_same_arrays(searches[0].tree, alone.tree)
+    alone.close()
+
+
+def test_another_shape_is_refused(shared):
+    with pytest.raises(ValueError, match="the shared device is for"):
+        Search(jaxgo.Position.empty(6), device=shared)
+    with pytest.raises(ValueError, match="the shared device is for"):
+        Search(jaxgo.Position.empty(5), device=shared, playouts_per_leaf=4)
+    with pytest.raises(ValueError, match="leaves must be between 1 and 64"):
+        Search(jaxgo.Position.empty(5), device=shared, leaves=65)
+
+
+def test_statistics_leave_out_what_is_under_way(shared):
+    search = Search(jaxgo.Position.empty(5), device=shared, leaves=32)
+    drive([search], shared, VISITS)
+    before = search.statistics()
+    while search.launch(10 * VISITS):
+        pass
+    assert search.visits > VISITS
+    during = search.statistics()
+    assert during.root_visits == before.root_visits
+    np.testing.assert_array_equal(during.visits, before.visits)
+    np.testing.assert_array_equal(during.win_rate, before.win_rate)
+    np.testing.assert_array_equal(during.lead_stdev, before.lead_stdev)
+    search.abandon()
+
+
+def restrictions(*, avoid: dict | None = None, allow: dict | None = None, until: int = 1) -> Restrictions:
+    """Black's moves to avoid or keep to, by point, on 5x5."""
+    avoid_until, allow_until, allowed = np.zeros((2, 26), int), np.zeros(2, int), np.zeros((2, 26), bool)
+    avoid_until[0, list(avoid or ())] = until
+    if allow is not None:
+        allow_until[0], allowed[0, list(allow)] = until, True
+    return Restrictions(avoid_until, allow_until, allowed)
+
+
+def test_moves_to_avoid_and_to_keep_to(shared):
+    def tried(**options) -> tuple[set[int], set[int]]:
+        """Points that were tried at the root, and two moves further on."""
+        search = Search(jaxgo.Position.empty(5), device=shared, leaves=32, komi=0.5, restrictions=restrictions(**options))
+        search.run(visits=2000)
+        root = set(np.flatnonzero(search.tree.visits[ROOT]).tolist())
+        deeper = [n for n in range(1, search.tree.count) if search.tree.depth[n] == 2 and search.tree.ready[n]]
+        return root, {int(m) for n in deeper for m in np.flatnonzero(search.tree.child[n] > 0)}
+
+    assert 12 in tried()[0]
+    root, deeper = tried(avoid=[12])
+    assert root and 12 not in root
+    assert 12 in deeper, "only the root's move is to be avoided"
+    root, deeper = tried(avoid=[12], until=3)
+    assert 12 not in root | deeper
+    root, deeper = tried(allow=[0, 7])
+    assert root == {0, 7} and len(deeper) > 2
+    root, _ = tried(avoid=range(26))
+    assert root == {25}, "a player who may do nothing else passes"
+
+
+def test_an_allowed_move_need_only_be_legal(shared):
+    """Black's own eye in the corner."""
+    position = jaxgo.Position.from_ascii("""
+        . X . . .
+        X X . . .
+        . . . . .
+        . . O O .
+        . . . . .
+    """, to_play=BLACK)  # fmt: skip
+    search = Search(position, device=shared, leaves=32, restrictions=restrictions(allow=[0]))
+    search.run(visits=300)
+    assert np.flatnonzero(search.tree.visits[ROOT]).tolist() == [0]
+    assert search.best() == 0
