@@ -1,12 +1,13 @@
 """A game: positions in order, with positional superko, undo, and the hashes that a search needs to know."""
 
+import collections
 import dataclasses
 
 import numpy as np
 
 from jaxgo import Position, checks
 from jaxgo.position import BLACK, NO_KO
-from jaxgo.sgf import format_point
+from jaxgo.sgf import GameRecord, format_point
 
 
 class IllegalMove(ValueError):
@@ -22,9 +23,10 @@ class Game:
     Args:
       position: where it begins, one position.
       komi: points that White gets.
+      earlier: hashes of positions before it that superko forbids to repeat, as `hash_numbers` takes them.
     """
 
-    def __init__(self, position: Position, komi: float = 7.5):
+    def __init__(self, position: Position, komi: float = 7.5, earlier=None):
         if position.batch != 1:
             raise ValueError(f"position must be one position, not a batch of {position.batch}")
         self.komi = checks.komi(komi)
@@ -32,6 +34,22 @@ class Game:
         self.hashes = [np.asarray(position.hash())[0]]
         self.moves: list[tuple[int, int]] = []
         """(colour, point) of each move, P for a pass."""
+        self._seen = collections.Counter(hash_numbers(earlier).tolist())
+        self._seen.update(hash_numbers(self.hashes[0][None]).tolist())
+
+    @classmethod
+    def of_record(cls, record: GameRecord, moves: int, komi: float) -> "Game":
+        """The game of a record after so many moves, with all that led there.
+
+        Raises:
+          ValueError: the record holds no such game, or not so many moves.
+        """
+        checks.integer("moves", moves, 0, len(record.moves))
+        positions = record.positions() if moves else record.position(0)
+        game, hashes = cls(positions[0], komi), np.asarray(positions.hash())
+        for number, move in enumerate(record.moves[:moves], start=1):
+            game._add(positions[number], hashes[number], move)
+        return game
 
     @property
     def position(self) -> Position:
@@ -63,13 +81,13 @@ class Game:
         return int(np.asarray(self.position.score())[0]) - self.komi
 
     def turn(self, colour: int) -> Position:
-        """The position with this colour to move. A ko binds only the player whom it was set against."""
+        """The position with this colour to move, which goes on after two passes. A ko binds only the player it was set against."""
         position = self.position
-        if colour == self.to_play:
+        if colour == self.to_play and not self.over:
             return position
         checks.one_of("colour", colour, (BLACK, -BLACK))
-        passes = np.minimum(np.asarray(position.passes), np.int8(1))  # a colour that is told to move goes on after two passes
-        return dataclasses.replace(position, to_play=-position.to_play, ko=np.full_like(position.ko, NO_KO), passes=passes)
+        passes, mover = np.minimum(np.asarray(position.passes), np.int8(1)), np.full_like(position.to_play, colour)
+        return dataclasses.replace(position, to_play=mover, ko=np.full_like(position.ko, NO_KO), passes=passes)
 
     def forbidden(self, position: Position | None = None) -> np.ndarray:
         """bool [P]: legal points that positional superko forbids to the player to move."""
@@ -81,14 +99,14 @@ class Game:
             moves = np.full(points, points)  # padded with passes, so that one compiled shape serves
             moves[: len(legal)] = legal
             after = np.asarray(position[np.zeros(points, np.int64)].play(moves).hash())[: len(legal)]
-            out[legal] = np.isin(hash_numbers(after), hash_numbers(np.stack(self.hashes)))
+            out[legal] = np.isin(hash_numbers(after), np.fromiter(self._seen, np.uint64))
         return out
 
     def play(self, point: int, colour: int | None = None) -> None:
         """Plays a move, P for a pass, of a colour, by default the one to move.
 
         Raises:
-          IllegalMove: the move is illegal, or repeats an earlier position.
+          IllegalMove: the move is illegal, or repeats an earlier position. After two passes only a colour that is named plays on.
         """
         before = self.position if colour is None else self.turn(colour)
         mover = int(np.asarray(before.to_play)[0])
@@ -97,11 +115,9 @@ class Game:
         except ValueError as error:
             raise IllegalMove(str(error)) from None
         after_hash = np.asarray(after.hash())[0]
-        if point != self.size**2 and any((after_hash == h).all() for h in self.hashes):
+        if point != self.size**2 and self._seen[_number(after_hash)]:
             raise IllegalMove(f"{format_point(point, self.size)} repeats an earlier position (positional superko)")
-        self.positions.append(after)
-        self.hashes.append(after_hash)
-        self.moves.append((mover, point))
+        self._add(after, after_hash, (mover, point))
 
     def undo(self) -> None:
         """Takes the last move back.
@@ -111,8 +127,22 @@ class Game:
         """
         if not self.moves:
             raise ValueError("there is no move to take back")
-        for line in (self.positions, self.hashes, self.moves):
-            line.pop()
+        number = _number(self.hashes.pop())
+        self._seen[number] -= 1
+        if not self._seen[number]:
+            del self._seen[number]
+        self.positions.pop()
+        self.moves.pop()
+
+    def _add(self, after: Position, after_hash: np.ndarray, move: tuple[int, int]) -> None:
+        self.positions.append(after)
+        self.hashes.append(after_hash)
+        self.moves.append(move)
+        self._seen[_number(after_hash)] += 1
+
+
+def _number(one_hash: np.ndarray) -> int:
+    return int(one_hash[0]) << 32 | int(one_hash[1])
 
 
 def hash_numbers(hashes) -> np.ndarray:

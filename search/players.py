@@ -16,7 +16,7 @@ from jaxgo.devices import default_lanes, workers_of
 from jaxgo.position import BLACK
 from jaxgo.statistics import MoveStatistics
 from search.bots import SUMMARIES
-from search.game import Game, hash_numbers
+from search.game import Game
 from search.root import RootStatistics
 from search.search import Search, check_one_position
 from search.selection import UCB1, Rave
@@ -90,9 +90,91 @@ class Player(Protocol):
     def compile(self, size: int) -> None:
         """Compiles for a board size, so that no clock runs meanwhile."""
 
+    def prepare(self, position: Position, history: np.ndarray | None) -> "Search | FlatSearch":
+        """The search of a position, to be run and looked at step by step; `choice` is what it would play."""
+
+    def choice(self) -> Choice:
+        """What the search prepared last would play now."""
+
 
 #: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
 STEP_SECONDS = 0.05
+
+
+#: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
+STEP_SECONDS = 0.05
+
+
+class FlatSearch:
+    """What a bot without a tree learns of one position; the same to use as `search.Search`.
+
+    Args:
+      position: one position that is not over.
+      history: as in `Player.genmove`.
+      rule, komi, devices: as in `FlatPlayer`.
+      seed: of the playouts and of the draw among equals.
+      resign: as in `FlatPlayer`.
+    """
+
+    #: Playouts between two calls of `progress`, where nothing else can end the thinking.
+    LONG_STEP = 200_000
+
+    def __init__(self, position: Position, history, rule: str, *, komi: float, seed: int, resign: float = 0.0, devices=None):
+        check_one_position(position)
+        self.position, self.rule, self.komi, self.seed, self.resign, self.devices = position, rule, komi, seed, resign, devices
+        self.visits = 0
+        """Playouts so far."""
+        self.statistics: MoveStatistics | None = None
+        self._useful = useful_moves(position, history)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether no useful move is left."""
+        return not self._useful.any()
+
+    def run(
+        self, *, visits: int | None = None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
+    ) -> int:
+        """Plays until there have been so many playouts, or so much time has passed, or `stop` says so; returns the playouts."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        most = checks.INT32_MAX if visits is None else visits
+        least = first_step(self.position.size, self.devices)
+        watched = deadline is not None or stop is not None
+        step = min(least, self.LONG_STEP) if watched else self.LONG_STEP
+
+        def stopping() -> bool:
+            return (stop is not None and stop()) or (deadline is not None and time.monotonic() >= deadline)
+
+        while self.visits < most and (self.visits == 0 or not stopping()):
+            start, count = time.monotonic(), min(step, most - self.visits)
+            part = move_statistics(
+                self.position, count, rule=self.rule, komi=self.komi, seed=self.seed, first_playout=self.visits,
+                devices=self.devices,
+            )  # fmt: skip
+            self.statistics = part if self.statistics is None else self.statistics.plus(part)
+            self.visits += count
+            if watched:
+                step = next_step(step, time.monotonic() - start, least, self.LONG_STEP)
+            if progress is not None:
+                progress(self.visits)
+        return self.visits
+
+    def choice(self) -> Choice:
+        """What the bot would play now."""
+        if self.stuck or self.statistics is None:
+            return _pass(self.position.size**2)
+        total, useful = self.statistics, self._useful
+        values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
+        if np.isnan(values).all():  # no useful move was ever played first: any will do
+            values[np.flatnonzero(useful)[0]] = 0.5
+        ties = np.flatnonzero(values == np.nanmax(values))
+        move = int(np.random.default_rng(self.seed).choice(ties))
+        rate = float(values[move])
+        visits = np.append(np.where(useful, total.weight[0], 0.0), 0.0)
+        return Choice(move, rate < self.resign, rate, visits, np.append(values, np.nan), self.visits, [move], total)
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
 
 class FlatPlayer:
@@ -106,62 +188,38 @@ class FlatPlayer:
       resign: win rate below which it resigns; 0 never does.
     """
 
-    #: Playouts between two calls of `progress`, where nothing else can end the thinking.
-    LONG_STEP = 200_000
-
     def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, devices=None):
         self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
         self.resign, self.devices = resign, devices
+        self.search: FlatSearch | None = None
         self._calls = 0
 
     def compile(self, size: int) -> None:
-        for count in (1, 8 * self._first_step(size)):  # few playouts and many take a program each
+        for count in (1, 8 * first_step(size, self.devices)):  # few playouts and many take a program each
             move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices)
         Game(Position.empty(size)).forbidden()
+
+    def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
+        """A search of the position, with random numbers of its own."""
+        self._calls += 1
+        seed = (self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64
+        self.search = FlatSearch(
+            position, history, self.rule, komi=self.komi, seed=seed, resign=self.resign, devices=self.devices
+        )  # fmt: skip
+        return self.search
 
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Choice:
-        check_one_position(position)
-        points = position.size**2
-        useful = useful_moves(position, history)
-        if not useful.any() or (passing_wins(position, self.komi) and not self.cleanup):
-            return _pass(points)
-        total, done, deadline = None, 0, None if limits.seconds is None else time.monotonic() + limits.seconds
-        most = limits.visits or checks.INT32_MAX
-        self._calls += 1
-        watched = deadline is not None or stop is not None
-        step = min(self._first_step(position.size), self.LONG_STEP) if watched else self.LONG_STEP
+        search = self.prepare(position, history)
+        if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
+            return _pass(position.size**2)
+        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
+        return search.choice()
 
-        def stopping() -> bool:
-            return (stop is not None and stop()) or (deadline is not None and time.monotonic() >= deadline)
-
-        while done < most and (done == 0 or not stopping()):
-            start, count = time.monotonic(), min(step, most - done)
-            part = move_statistics(
-                position, count, rule=self.rule, komi=self.komi, seed=(self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64,
-                first_playout=done, devices=self.devices,
-            )  # fmt: skip
-            total = part if total is None else total.plus(part)
-            done += count
-            if watched:
-                step = next_step(step, time.monotonic() - start, self._first_step(position.size), self.LONG_STEP)
-            if progress is not None:
-                progress(done)
-        values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
-        if np.isnan(values).all():  # no useful move was ever played first: any will do
-            values[np.flatnonzero(useful)[0]] = 0.5
-        ties = np.flatnonzero(values == np.nanmax(values))
-        move = int(np.random.default_rng([self.seed, self._calls]).choice(ties))
-        rate = float(values[move])
-        return Choice(move, rate < self.resign, rate, np.append(np.where(useful, total.weight[0], 0.0), 0.0),
-                      np.append(values, np.nan), done, [move], total)  # fmt: skip
-
-
-    def _first_step(self, size: int) -> int:
-        """Playouts that all workers make at once: the shortest step that leaves none idle."""
-        workers = workers_of(self.devices)
-        return len(workers) * default_lanes(size, workers[0].platform)
+    def choice(self) -> Choice:
+        """What the last search would play now."""
+        return self.search.choice()
 
 
 class TreePlayer:
@@ -220,6 +278,12 @@ class TreePlayer:
         return False
 
 
+def first_step(size: int, devices=None) -> int:
+    """Playouts that all workers make at once: the shortest step that leaves none idle."""
+    workers = workers_of(devices)
+    return len(workers) * default_lanes(size, workers[0].platform)
+
+
 def next_step(step: int, seconds: float, least: int, most: int) -> int:
     """How many playouts to make after a step that took so long: about as many as fit `STEP_SECONDS`, in powers of eight."""
     if seconds > STEP_SECONDS:
@@ -234,10 +298,7 @@ def _pass(points: int) -> Choice:
 
 def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
     """bool [P]: legal points that fill no own eye and repeat no earlier position."""
-    game = Game(position)
-    if len(hash_numbers(history)):
-        game.hashes = [*history, *game.hashes]
-    return np.asarray(position.useful())[0] & ~game.forbidden()
+    return np.asarray(position.useful())[0] & ~Game(position, earlier=history).forbidden()
 
 
 def passing_wins(position: Position, komi: float) -> bool:

@@ -115,13 +115,7 @@ def _game(args: argparse.Namespace):
     if last > len(record.moves):
         raise UsageError(f"--move must be at most {len(record.moves)}, the record's number of moves, not {last}")
     komi = args.komi if args.komi is not None else record.komi if record.komi is not None else 7.5
-    positions = record.positions() if last else record.position(0)
-    game = Game(positions[last], komi)
-    import numpy as np
-
-    game.hashes = list(np.asarray(positions.hash())[: last + 1])
-    game.moves = list(record.moves[:last])
-    return game
+    return Game.of_record(record, last, komi)
 
 
 def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:

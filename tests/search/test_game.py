@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.sgf import read_game
 from search import Game, IllegalMove
 
 #: Black takes at E4, White would take back.
@@ -34,6 +35,46 @@ def test_a_game_is_played_and_taken_back():
     assert not np.asarray(game.position.to_array()).any()
     with pytest.raises(ValueError, match="no move to take back"):
         game.undo()
+
+
+def test_a_game_goes_on_after_two_passes_for_a_colour_that_is_named():
+    game = Game(jaxgo.Position.empty(5))
+    game.play(25)
+    game.play(25)
+    with pytest.raises(IllegalMove, match="the game is over"):
+        game.play(12)
+    for point, colour, over in ((25, 1, True), (25, 1, True), (12, 1, False), (25, -1, False), (25, -1, True), (13, -1, False)):
+        game.play(point, colour)
+        assert game.over == over
+    assert game.moves[2:] == [(1, 25), (1, 25), (1, 12), (-1, 25), (-1, 25), (-1, 13)]
+    for _ in range(6):
+        game.undo()
+    assert game.over
+
+
+def test_the_game_of_a_record_can_be_taken_back():
+    record = read_game("(;SZ[4]AB[bb]AW[cb]PL[W];W[cc];B[bc];W[])")
+    game = Game.of_record(record, 3, 0.5)
+    assert game.moves == [(-1, 10), (1, 9), (-1, 16)]
+    assert game.komi == 0.5
+    np.testing.assert_array_equal(game.history, np.asarray(record.positions().hash())[:-1])
+    for _ in range(3):
+        game.undo()
+    np.testing.assert_array_equal(game.position.to_array(), record.position(0).to_array())
+    assert game.to_play == -1
+    assert len(Game.of_record(record, 0, 0.5).positions) == 1
+    with pytest.raises(ValueError, match="moves must be between 0 and 3, not 4"):
+        Game.of_record(record, 4, 0.5)
+
+
+def test_positions_before_the_game_count_for_superko():
+    first = jaxgo.Position.from_ascii(KO)
+    taken = first.play(6)
+    for earlier, repeats in ((None, False), (first.hash(), True)):
+        game = Game(taken, earlier=earlier)
+        game.play(16)
+        game.play(16)
+        assert game.forbidden(game.turn(-1))[5] == repeats
 
 
 def test_simple_ko_is_illegal_at_once():
