@@ -1,0 +1,258 @@
+"""A query as a client sends it: one JSON object, read and checked field by field."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+from sgfmill import common
+
+from jaxgo.geometry import MAX_SIZE, MIN_SIZE
+from jaxgo.position import BLACK, WHITE
+from search import rulesets
+from search.analysis import fields
+from search.analysis.fields import QueryError
+from search.rounds import Restrictions
+
+ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
+#: KataGo's fields that have no meaning for playouts, or cost nothing to leave out.
+_WITHOUT_EFFECT = (
+    "includeOwnershipStdev", "includePVVisits", "includeMovesOwnershipStdev", "includeNoResultValue", "rootPolicyTemperature",
+    "rootFpuReductionMax",
+)  # fmt: skip
+#: Settings of KataGo's search that are accepted silently, because clients send them with every query.
+_SETTINGS_WITHOUT_EFFECT = (
+    "wideRootNoise", "ignorePreRootHistory", "antiMirror", "rootNumSymmetriesToSample", "playoutDoublingAdvantage", "pdaHandicap",
+    "analysisWideRootNoise", "conservativePass", "friendlyPassOk", "humanSLProfile", "rootPolicyTemperature", "cpuctExploration",
+    "analysisIgnorePreRootHistory", "dynamicScoreUtilityFactor", "staticScoreUtilityFactor", "winLossUtilityFactor",
+)  # fmt: skip
+_PERSPECTIVES = {"BLACK": BLACK, "WHITE": WHITE, "SIDETOMOVE": 0}
+_COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+_UNUSED = "Unexpected or unused field, do you have a typo? (set warnUnusedFields=false in the config to disable this warning)"
+#: The most playouts of a position, so that a sum of them is exact.
+MOST_VISITS = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A checked query for some positions of one game."""
+
+    id: str
+    size: int
+    stones: tuple[tuple[int, int], ...]
+    """(colour, point) of the stones on the board before the first move."""
+    first: int
+    """The colour that moves first."""
+    moves: tuple[tuple[int, int], ...]
+    """(colour, point) of each move, P for a pass."""
+    turns: tuple[int, ...]
+    """After how many moves the positions stand that are asked about."""
+    priorities: tuple[int, ...]
+    """Of each of them."""
+    rules: rulesets.Ruleset
+    komi: float
+    """Without the bonus for handicap stones."""
+    visits: int | None
+    """Playouts of each position, None for the server's own number."""
+    seconds: float | None
+    """The most time for each, None for no limit."""
+    playouts: int | None
+    """Playouts without a tree instead of a search."""
+    seed: int | None
+    """Of the random numbers, None for the server's own."""
+    line: int
+    """The most moves of a `pv`."""
+    perspective: int
+    """Whose view rates and leads are in: BLACK, WHITE, or 0 for the player to move."""
+    ownership: bool
+    moves_ownership: bool
+    policy: bool
+    amaf: bool
+    report_every: float | None
+    """Seconds between reports during the search."""
+    first_report: float | None
+    """Seconds until the first."""
+    restrictions: Restrictions | None
+    """Moves to avoid or to keep to."""
+
+    @property
+    def points(self) -> int:
+        """P."""
+        return self.size**2
+
+    def komi_at(self, turn: int) -> float:
+        """What White gets, the bonus for handicap stones among the stones and first moves up to a turn counted."""
+        if any(colour == WHITE for colour, _ in self.stones):
+            return self.komi
+        number = len(self.stones)
+        for colour, point in self.moves[:turn]:
+            if point != self.points and colour == WHITE:
+                break
+            number += point != self.points and colour == BLACK
+        return self.komi + self.rules.handicap_bonus(number)
+
+
+def read_object(line: bytes) -> dict:
+    """The JSON object of a line, with an `id`.
+
+    Raises:
+      QueryError: the line holds no such object.
+    """
+    try:
+        text = line.decode()
+        asked = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        shown = line.decode(errors="replace")
+        where = f"at line 1, column {error.colno}: " if isinstance(error, json.JSONDecodeError) else ""
+        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise QueryError(f"parse error {where}{what} - could not parse input line as json request: {_short(shown)}") from None
+    if not isinstance(asked, dict):
+        raise QueryError(f"Request must be a json object - could not parse input line as json request: {_short(text)}")
+    if not isinstance(asked.get("id"), str):
+        raise QueryError('Request must have a string "id" field')
+    return asked
+
+
+def _short(text: str, most: int = 500) -> str:
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
+    """The query of an object that is no action.
+
+    Returns:
+      (the query, warnings as (field, text)).
+
+    Raises:
+      QueryError: a field is missing or not what it must be.
+    """
+    warnings, take = [], fields.Fields(asked)
+    take.skip("id")
+    size = _size(take)
+    points = size**2
+    stones = tuple(_plays(take.array("initialStones", ()), "initialStones", size, passes=False))
+    if len({point for _, point in stones}) < len(stones):
+        raise QueryError("Two stones on one point", "initialStones")
+    moves = tuple(_plays(take.array("moves"), "moves", size))
+    named = take.value("initialPlayer", None)
+    first = moves[0][0] if moves else BLACK
+    if named is not None:
+        first = _colour(named, "initialPlayer")
+    rules, warning = _rules(take)
+    if warning:
+        warnings.append(("rules", warning))
+    komi = take.number("komi", rules.komi, -1e6, 1e6)
+    turns, priorities = _turns(take, len(moves))
+    settings, visits = take.mapping("overrideSettings", {}), take.integer("maxVisits", None, 1, MOST_VISITS)
+    override = fields.Fields(settings, "overrideSettings")
+    visits = override.integer("maxVisits", visits, 1, MOST_VISITS)
+    visits = override.integer("maxPlayouts", visits, 1, MOST_VISITS)
+    perspective = override.one_of("reportAnalysisWinratesAs", "BLACK", tuple(_PERSPECTIVES))
+    seconds = override.number("maxTime", None, 0.0, math.inf)
+    line = override.integer("analysisPVLen", 15, 1, 1000)
+    override.skip(*_SETTINGS_WITHOUT_EFFECT)
+    if override.left:
+        warnings.append(("overrideSettings", f"Unknown or unused settings: {', '.join(override.left)}"))
+    query = Query(
+        id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules, komi=komi,
+        visits=visits, seconds=seconds if seconds is None or math.isfinite(seconds) else None,
+        playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
+        line=take.integer("analysisPVLen", line, 1, 1000), perspective=_PERSPECTIVES[perspective],
+        ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
+        policy=take.boolean("includePolicy"), amaf=take.boolean("includeAmaf"),
+        report_every=take.number("reportDuringSearchEvery", None, 0.001, 1e6),
+        first_report=take.number("firstReportDuringSearchAfter", None, 0.0, 1e6), restrictions=_restrictions(take, points, size),
+    )  # fmt: skip
+    for name in take.left:
+        text = "Field has no effect here: there is no neural network" if name in _WITHOUT_EFFECT else _UNUSED
+        warnings.append((name, text))
+    return query, warnings
+
+
+def _size(take: fields.Fields) -> int:
+    x, y = (take.integer(name, fields.REQUIRED, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize"))
+    if x != y:
+        raise QueryError(f"Only square boards are played, not {x}x{y}", "boardYSize")
+    return x
+
+
+def _rules(take: fields.Fields) -> tuple[rulesets.Ruleset, str | None]:
+    asked = take.value("rules", None)
+    if asked is None:
+        raise QueryError("Must specify rules, such as \"tromp-taylor\"", "rules")
+    try:
+        rules, warning = rulesets.find(asked)
+    except ValueError as error:
+        raise QueryError(str(error), "rules") from None
+    bonus = take.one_of("whiteHandicapBonus", rules.handicap, ("0", "N", "N-1"))
+    return dataclasses.replace(rules, handicap=bonus), warning
+
+
+def _turns(take: fields.Fields, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The turns asked about, each once, and their priorities."""
+    turns, priority = take.array("analyzeTurns", (last,)), take.integer("priority", 0, -(2**31), 2**31 - 1)
+    for turn in turns:
+        if not fields.is_integer(turn) or not 0 <= turn <= last:
+            raise QueryError(f"Invalid turn number: must be from 0 to {last}, the number of moves, not {turn!r}", "analyzeTurns")
+    if not turns:
+        raise QueryError("Must hold at least one turn number", "analyzeTurns")
+    priorities = take.array("priorities", [priority] * len(turns))
+    if len(priorities) != len(turns) or not all(fields.is_integer(p) and abs(p) < 2**31 for p in priorities):
+        raise QueryError("Must be an array of integers, one for each of analyzeTurns", "priorities")
+    by_turn = dict(zip(reversed(turns), reversed(priorities)))
+    turns = tuple(dict.fromkeys(turns))
+    return turns, tuple(by_turn[turn] for turn in turns)
+
+
+def _plays(pairs, field: str, size: int, *, passes: bool = True):
+    """(colour, point) of pairs such as ["B", "E5"]."""
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise QueryError('Must be an array of pairs of a player and a location, such as ["B", "C4"]', field)
+        colour, point = _colour(pair[0], field), _point(pair[1], field, size)
+        if point == size**2 and not passes:
+            raise QueryError("Could not parse board location: pass", field)
+        yield colour, point
+
+
+def _colour(name, field: str) -> int:
+    colour = _COLOURS.get(name.lower()) if isinstance(name, str) else None
+    if colour is None:
+        raise QueryError(f"Could not parse player: {_short(str(name), 50)}", field)
+    return colour
+
+
+def _point(name, field: str, size: int) -> int:
+    """The point of a location such as "E5" or "pass"."""
+    try:
+        if not isinstance(name, str) or not name.isascii():
+            raise ValueError
+        place = common.move_from_vertex(name.strip(), size)
+    except ValueError:
+        raise QueryError(f"Could not parse board location: {_short(str(name), 50)}", field) from None
+    if place is None:
+        return size**2
+    row, column = place
+    return (size - 1 - row) * size + column
+
+
+def _restrictions(take: fields.Fields, points: int, size: int) -> Restrictions | None:
+    """Of avoidMoves and allowMoves: dictionaries of player, moves and untilDepth."""
+    avoid, allow = take.array("avoidMoves", ()), take.array("allowMoves", ())
+    if not avoid and not allow:
+        return None
+    out = Restrictions(np.zeros((2, points + 1), np.int64), np.zeros(2, np.int64), np.zeros((2, points + 1), np.bool_))
+    for field, entries in (("avoidMoves", avoid), ("allowMoves", allow)):
+        for entry in entries:
+            if not isinstance(entry, dict):
+                raise QueryError("Must be an array of dictionaries with player, moves and untilDepth", field)
+            part = fields.Fields(entry, field)
+            colour = 0 if _colour(part.value("player"), field) == BLACK else 1
+            moves = [_point(name, field, size) for name in part.array("moves")]
+            until = part.integer("untilDepth", fields.REQUIRED, 1, 10**6)
+            if field == "avoidMoves":
+                out.avoid_until[colour, moves] = np.maximum(out.avoid_until[colour, moves], until)
+            else:
+                out.allow_until[colour] = max(out.allow_until[colour], until)
+                out.allowed[colour, moves] = True
+    return out

@@ -1,0 +1,114 @@
+"""Who owns which point at the end of the games that a search expects.
+
+A tree keeps no boards of its playouts. So its positions are sampled as its playouts were shared out over them, and a few more
+playouts from each say who owns what.
+"""
+
+import dataclasses
+
+import numpy as np
+
+import jaxgo
+from jaxgo import Position
+from jaxgo.geometry import geometry
+from jaxgo.position import BLACK
+from search.tree import ROOT, Tree
+
+#: Positions that are sampled below the root, and below each of its moves.
+SAMPLES, SAMPLES_OF_MOVE = 64, 16
+#: Playouts from each.
+PLAYOUTS = 16
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Samples:
+    """Positions to play out; taken from a tree at once, so that it may grow while they are played."""
+
+    position: Position
+    counts: np.ndarray
+    """int [n]: how often each counts."""
+    groups: np.ndarray
+    """int [n]: 0 those of the root, or the number of the move that they are of."""
+    komi: float
+    seed: object
+
+    @classmethod
+    def of(cls, search, moves=None) -> "Samples":
+        """Samples of a search's tree; arguments as of `ownership`."""
+        tree = search.tree
+        if moves is None:
+            parts = [sample(tree, ROOT, SAMPLES)]
+        else:
+            parts = [sample(tree, max(int(tree.child[ROOT, move]), ROOT), SAMPLES_OF_MOVE) for move in moves]
+        groups = np.repeat(np.arange(len(parts)), [len(nodes) for nodes, _ in parts])
+        nodes, counts = (np.concatenate(columns) for columns in zip(*parts))
+        return cls(_positions(search, nodes), counts, groups, search.komi, search.seed)
+
+    def ownership(self) -> np.ndarray:
+        """float64 [groups, N, N], see `ownership`."""
+        size, number = self.position.size, int(self.groups[-1]) + 1
+        out, total = np.zeros((number, size, size)), np.zeros(number)
+        for start in range(0, len(self.counts), SAMPLES):  # always as many at a time, so that one compiled program serves
+            rows = np.arange(start, start + SAMPLES)
+            held = rows < len(self.counts)
+            part = self.position[np.minimum(rows, len(self.counts) - 1)]
+            found = jaxgo.evaluate(part, PLAYOUTS, komi=self.komi, seed=self.seed).ownership[held]
+            counts, groups = self.counts[rows[held]], self.groups[rows[held]]
+            np.add.at(out, groups, counts[:, None, None] * found)
+            np.add.at(total, groups, counts)
+        return out / total[:, None, None]
+
+
+def ownership(search, moves=None) -> np.ndarray:
+    """The ownership of every point: 1 always Black's, -1 always White's.
+
+    It depends on nothing but the search's tree and seed.
+
+    Args:
+      search: a `search.Search` that has some visits.
+      moves: moves of the root that have visits; by default the root itself is meant.
+
+    Returns:
+      float64 [N, N], or [len(moves), N, N].
+    """
+    found = Samples.of(search, moves).ownership()
+    return found[0] if moves is None else found
+
+
+def sample(tree: Tree, node: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(nodes, how often each): `count` positions at or below a node, as the playouts through it were shared out."""
+    out: dict[int, int] = {}
+    left = [(node, count)]
+    while left:
+        node, count = left.pop()
+        moves = np.flatnonzero((tree.child[node] > 0) & (tree.visits[node] > 0))
+        children = tree.child[node, moves]
+        ready = tree.ready[children]
+        moves, children = moves[ready], children[ready]
+        visits = tree.visits[node, moves].astype(np.float64)
+        own = max(float(tree.node_visits[node]) - visits.sum(), 1.0)
+        shares = _share_out(np.append(visits, own), count)
+        if shares[-1]:
+            out[node] = out.get(node, 0) + int(shares[-1])
+        left += [(int(child), int(number)) for child, number in zip(children, shares) if number]
+    return np.array(list(out)), np.array(list(out.values()))
+
+
+def _share_out(weights: np.ndarray, count: int) -> np.ndarray:
+    """int [n] whose sum is `count`, in proportion to the weights: largest remainders, the first where they are equal."""
+    exact = weights * (count / weights.sum())
+    shares = np.floor(exact).astype(np.int64)
+    most = np.argsort(shares - exact, kind="stable")[: count - shares.sum()]
+    shares[most] += 1
+    return shares
+
+
+def _positions(search, nodes: np.ndarray) -> Position:
+    """The positions of some nodes."""
+    tree = search.tree
+    black = (tree.depth[nodes] % 2 == 0) == (int(np.asarray(search.position.to_play)[0]) == BLACK)
+    words = geometry(tree.size).num_words
+    own, opp = tree.words[nodes, :words], tree.words[nodes, words:]
+    boards = (tuple(np.where(black[:, None], *pair).T.copy()) for pair in ((own, opp), (opp, own)))
+    colours = np.where(black, np.int8(BLACK), np.int8(-BLACK))
+    return Position(*boards, colours, tree.ko[nodes].copy(), tree.passes[nodes].copy(), tree.size)
