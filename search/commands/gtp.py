@@ -1,0 +1,96 @@
+"""`jaxgo gtp`: an engine for Go programs that speak GTP."""
+
+import argparse
+import os
+import signal
+import sys
+
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from search import bots, rulesets
+from search.commands import options
+from search.gtp.settings import DEFAULT_KOMI, DEFAULT_SIZE, DEFAULT_VISITS, Settings
+
+SUMMARY = "an engine for Go programs (GTP 2): Sabaki, GoGui, Lizzie, servers"
+
+_EPILOG = f"""\
+{bots.listing()}
+limits: --visits, --seconds and the clock that the client sets hold together, whichever comes first. Without any, a move has
+{DEFAULT_VISITS:,} playouts. Boards of 2x2 to 25x25; a new size is compiled when the client asks for it, not while a clock runs.
+final_score takes dead stones off the board, those that playouts say are dead; with --cleanup, for servers that count what
+stands on the board, dead stones must be captured, and all others count as alive.
+
+commands beyond the standard: lz-analyze, kata-analyze and their genmove forms, cgos-genmove_analyze; gogui-analyze_commands with
+maps of ownership, AMAF and visits; ref-nodes and ref-score of the reference bots; list_commands says them all.
+
+examples:
+  jaxgo gtp                                            what a Go program starts
+  jaxgo gtp --bot rave --seconds 5 --ponder            five seconds a move, and the opponent's time
+  jaxgo gtp --size 9 --cleanup --log game.log          for a server (CGOS): compiles 9x9 at once, keeps the conversation
+  printf 'boardsize 5\\ngenmove b\\nshowboard\\n' | jaxgo gtp --visits 1000
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments to its parser."""
+    parser.description = "Answers commands of the Go Text Protocol on stdin and stdout until `quit`."
+    parser.epilog = _EPILOG
+    parser.add_argument("--bot", type=options.bot, default="rave", metavar="NAME", help="see below (default: %(default)s)")
+    options.add_player_arguments(parser, DEFAULT_VISITS)
+    parser.add_argument("--rules", type=_rules, default="tromp-taylor", metavar="NAME", help="see below (default: %(default)s)")
+    size = f"of the board at the beginning, compiled at once (default: {DEFAULT_SIZE}, compiled when needed)"
+    parser.add_argument("--size", type=options.count(2, 25), metavar="N", help=size)
+    resign = "resign below this win rate, 0 to 1 (default: %(default)s, never)"
+    parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
+    parser.add_argument("--ponder", action="store_true", help="think while the opponent does")
+    parser.add_argument("--log", metavar="FILE", help="write the whole conversation there, with times")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does what the command line asks for; ends with status 0 after `quit`, the end of the input, and SIGTERM."""
+    from search.gtp.server import Log, serve
+
+    settings = Settings(
+        bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
+        seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
+        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder,
+    )  # fmt: skip
+    _check(settings)
+    try:
+        log = Log(args.log) if args.log else None
+    except OSError as error:
+        raise UsageError(f"the log {args.log!r} cannot be written: {error.strerror}") from error
+    # stdout is the protocol's alone: whatever else writes there is sent to stderr.
+    sys.stdout.flush()
+    output = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        ended_by = serve(settings, sys.stdin.fileno(), output, log or (lambda direction, text: None))
+    finally:
+        os.dup2(output, sys.stdout.fileno())
+        os.close(output)
+        if log is not None:
+            log.close()
+    return EXIT_INTERRUPTED if ended_by == signal.SIGINT else EXIT_DONE
+
+
+def _check(settings: Settings) -> None:
+    """That a player can be made of the settings."""
+    from search.players import make_player
+    from search.search import MOST_PLAYOUTS
+
+    if settings.leaves * settings.playouts_per_leaf > MOST_PLAYOUTS:
+        raise UsageError(
+            f"--leaves times --playouts-per-leaf must be at most {MOST_PLAYOUTS}, not {settings.leaves * settings.playouts_per_leaf}"
+        )
+    make_player(settings.bot, komi=settings.komi, seed=settings.seed)
+
+
+def _rules(text: str) -> rulesets.Ruleset:
+    """Rules by their name."""
+    try:
+        rules, warning = rulesets.find(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"there are no rules {text!r}; there are: {', '.join(rulesets.NAMES)}") from None
+    if warning:
+        print(f"jaxgo gtp: {warning}", file=sys.stderr)
+    return rules

@@ -1,0 +1,7 @@
+"""The Go Text Protocol, version 2: the engine behind `jaxgo gtp`.
+
+To start reading the code, begin either bottom up: `protocol` (lines), `arguments`, `clock`, `reports` (analysis as text); or top
+down: `server` (the conversation), `engine` (one command), `commands/` (what each of them does), `thinker` (moves and searches).
+
+Source of the protocol: http://www.lysator.liu.se/~gunnar/gtp/gtp2-spec-draft2/gtp2-spec.html
+"""

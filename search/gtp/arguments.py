@@ -1,0 +1,59 @@
+"""Arguments of commands, checked as they are read: colours, points, numbers."""
+
+import math
+import re
+
+from search.gtp.protocol import INVALID_POINT, SYNTAX_ERROR, Failure
+
+BLACK, WHITE = 1, -1
+_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+_COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+
+
+def is_colour(text: str) -> bool:
+    """Whether a text is a colour."""
+    return text.lower() in _COLOURS
+
+
+def colour(text: str) -> int:
+    """1 Black, -1 White."""
+    if not is_colour(text):
+        raise Failure(INVALID_POINT)
+    return _COLOURS[text.lower()]
+
+
+def vertex(text: str, size: int) -> int:
+    """A point y * size + x with row 0 at the top; size * size for a pass."""
+    if text.lower() == "pass":
+        return size * size
+    found = re.fullmatch(r"([A-Za-z])([0-9]{1,2})", text)
+    column = _COLUMNS.find(found[1].upper()) if found else -1
+    row = size - int(found[2]) if found else -1
+    if not (0 <= column < size and 0 <= row < size):
+        raise Failure(INVALID_POINT)
+    return row * size + column
+
+
+def whole(text: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number between two bounds."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not least <= int(text) <= most:
+        raise Failure(SYNTAX_ERROR)
+    return int(text)
+
+
+def number(text: str, least: float = -math.inf) -> float:
+    """A finite number, at least so large."""
+    try:
+        value = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= least):
+        raise Failure(SYNTAX_ERROR)
+    return value
+
+
+def truth(text: str) -> bool:
+    """true or false."""
+    if text.lower() not in ("true", "false"):
+        raise Failure(SYNTAX_ERROR)
+    return text.lower() == "true"

@@ -1,0 +1,11 @@
+"""The commands, in groups: each a function of the engine and the command's words that returns the reply.
+
+A function's parameters are the command's arguments, those with a default optional; another number of words is a syntax error. The
+name of the command is that of the function, unless its module's COMMANDS says otherwise.
+"""
+
+from search.gtp.commands import analysis, board, conversation, gogui, play, rules, scoring, timing
+
+COMMANDS = {}
+for _group in (conversation, board, play, timing, rules, scoring, analysis, gogui):
+    COMMANDS |= _group.COMMANDS

@@ -1,0 +1,87 @@
+"""Maps for GoGui, https://github.com/Remi-Coulom/gogui : what its menu of analysis commands shows on the board."""
+
+import numpy as np
+
+from jaxgo import evaluate
+from jaxgo.sgf import format_point
+from search.gtp.protocol import Failure
+from search.gtp.thinker import Ownership
+
+#: Playouts of the maps.
+PLAYOUTS = Ownership.MOST
+#: Moves of the map of visits.
+MOST_LABELS = 30
+
+
+def analyze_commands(engine) -> str:
+    """GoGui's menu: type/label/command."""
+    return "\n".join(
+        [
+            "dboard/Ownership/jaxgo-ownership",
+            "dboard/All moves as first/jaxgo-amaf",
+            "gfx/Visits of the last move/jaxgo-visits",
+            "gfx/Expected line of the last move/jaxgo-variation",
+            "string/Black's score of the last move/ref-score",
+            "string/Moves in the playouts of the last move/ref-nodes",
+            "string/Final score/final_score",
+            "plist/Dead stones/final_status_list dead",
+        ]
+    )
+
+
+def ownership(engine) -> str:
+    """Who owns each point at the end of playouts: 1 Black, -1 White."""
+    owners = engine.thinker.ownership(engine.table.game.position)
+    owners.refine()
+    return _rows(owners.of_black)
+
+
+def amaf(engine) -> str:
+    """All moves as first: how much better than his average the player to move does where he is the first at a point, -1 to 1.
+
+    The differences are scaled so that the largest is 1; stones and points that nobody reached are 0.
+    """
+    position = engine.table.game.turn(engine.table.game.to_play)
+    found = evaluate(position, PLAYOUTS, komi=engine.table.komi, seed=engine.settings.seed)
+    side = 0 if engine.table.game.to_play == 1 else 1
+    visits, wins = found.amaf_visits[0, side], found.amaf_wins[0, side]
+    average = found.win_rate[0] if side == 0 else 1 - found.win_rate[0]
+    better = np.where(visits > 0, wins / np.maximum(visits, 1) - average, 0.0)
+    return _rows(better / max(np.abs(better).max(), 1e-9))
+
+
+def visits(engine) -> str:
+    """How often the last genmove tried each move."""
+    choice, size = _last(engine).choice, engine.table.size
+    order = sorted(np.flatnonzero(choice.visits[:-1] > 0), key=lambda m: (-choice.visits[m], m))
+    if not order:
+        return ""
+    most = choice.visits[order[0]]
+    influence = " ".join(f"{format_point(int(m), size)} {choice.visits[m] / most:.3f}" for m in order)
+    labels = " ".join(f"{format_point(int(m), size)} {choice.visits[m]:.0f}" for m in order[:MOST_LABELS])
+    return f"INFLUENCE {influence}\nLABEL {labels}\nTEXT {choice.playouts} playouts"
+
+
+def variation(engine) -> str:
+    """What the last genmove expected."""
+    thought = _last(engine)
+    colours = "bw" if int(np.asarray(thought.position.to_play)[0]) == 1 else "wb"
+    line = (f"{colours[i % 2]} {format_point(int(p), engine.table.size)}" for i, p in enumerate(thought.choice.variation))
+    return "VAR " + " ".join(line)
+
+
+def _last(engine):
+    if engine.thinker.last is None:
+        raise Failure("no move has been chosen in this game")
+    return engine.thinker.last
+
+
+def _rows(values: np.ndarray) -> str:
+    """A board of numbers, a row of it a line."""
+    return "\n".join(" ".join(f"{value:.3f}" for value in row) for row in values.tolist())
+
+
+COMMANDS = {
+    "gogui-analyze_commands": analyze_commands, "jaxgo-ownership": ownership, "jaxgo-amaf": amaf, "jaxgo-visits": visits,
+    "jaxgo-variation": variation,
+}  # fmt: skip

@@ -1,0 +1,89 @@
+"""Commands that have the engine choose a move."""
+
+import time
+
+from jaxgo import evaluate
+from jaxgo.evaluation import Evaluation
+from jaxgo.sgf import format_point
+from search.gtp import arguments
+from search.gtp.protocol import Failure
+from search.gtp.thinker import Thought
+from search.players import Choice
+from search.root import RootStatistics
+
+#: Playouts by which the length of a tree bot's playouts is estimated.
+SAMPLE = 1_000
+
+
+def genmove(engine, colour: str) -> str:
+    """Chooses a move and plays it."""
+    return choose(engine, arguments.colour(colour))
+
+
+def reg_genmove(engine, colour: str) -> str:
+    """Chooses a move and does not play it; no clock runs."""
+    mover, table = arguments.colour(colour), engine.table
+    return said(engine.thinker.genmove(table.game, mover, table.komi, stop=engine.ending), table.size)
+
+
+def genmove_cleanup(engine, colour: str) -> str:
+    """Chooses a move and plays it; passes only when all dead stones of the opponent are captured."""
+    return choose(engine, arguments.colour(colour), cleanup=True)
+
+
+def choose(engine, colour: int, **options) -> str:
+    """Chooses a move within the time on the clock and plays it; the options are those of `Thinker.genmove`."""
+    table, clock = engine.table, engine.clock
+    budget = clock.budget(colour, table.size**2, len(table.game.moves), engine.thinker.overhead)
+    choice = engine.thinker.genmove(table.game, colour, table.komi, budget, stop=engine.ending, **options)
+    clock.spend(colour, time.monotonic() - engine.received)
+    if not choice.resign:
+        table.game.play(choice.move, colour)
+        engine.played_own_move()
+    return said(choice, table.size)
+
+
+def said(choice: Choice, size: int) -> str:
+    """A move as the protocol has it."""
+    return "resign" if choice.resign else format_point(choice.move, size)
+
+
+def ref_nodes(engine) -> str:
+    """Moves made in the playouts of the last genmove, final passes included.
+
+    Of bots without a tree the exact number, counted by playing the same playouts once more. Of bots with a tree an estimate: the
+    playouts of its last search, those kept from earlier moves included, times the mean length from its position.
+    """
+    thought = _last(engine)
+    if not thought.choice.playouts:
+        return "0"
+    of_tree = isinstance(thought.choice.statistics, RootStatistics)
+    again = _play_again(thought, SAMPLE if of_tree else thought.choice.playouts)
+    return f"{thought.choice.playouts * again.length_mean[0]:.0f}"
+
+
+def ref_score(engine) -> str:
+    """The share of the last genmove's playouts that Black won, draws half, for all moves together."""
+    thought = _last(engine)
+    if not thought.choice.playouts:
+        raise Failure("the last move was chosen without playouts")
+    found = thought.choice.statistics
+    if isinstance(found, RootStatistics):
+        return f"{found.root_win_rate if found.black else 1 - found.root_win_rate:.6f}"
+    return f"{_play_again(thought, thought.choice.playouts).win_rate[0]:.6f}"
+
+
+def _last(engine) -> Thought:
+    if engine.thinker.last is None:
+        raise Failure("no move has been chosen in this game")
+    return engine.thinker.last
+
+
+def _play_again(thought: Thought, playouts: int) -> Evaluation:
+    return evaluate(thought.position, playouts, komi=thought.komi, seed=thought.seed)
+
+
+COMMANDS = {
+    "genmove": genmove, "reg_genmove": reg_genmove, "kgs-genmove_cleanup": genmove_cleanup, "ref-nodes": ref_nodes,
+    "ref-score": ref_score,
+}  # fmt: skip

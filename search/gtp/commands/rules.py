@@ -1,0 +1,33 @@
+"""Commands about the rules of the game; `search.rulesets` says what is played in place of others."""
+
+import json
+import sys
+
+from search import rulesets
+from search.gtp.protocol import SYNTAX_ERROR, Failure
+
+
+def get_rules(engine) -> str:
+    """The rules that are played, as KataGo writes them."""
+    return json.dumps(dict(sorted(engine.table.rules.as_json().items())), separators=(",", ":"))
+
+
+def set_rules(engine, *words: str) -> None:
+    """Other rules; the board stays as it is. What is not supported is played with the nearest rules, and said on stderr."""
+    if not words:
+        raise Failure(SYNTAX_ERROR)
+    try:
+        rules, warning = rulesets.find(" ".join(words))
+    except ValueError as error:
+        raise Failure(str(error)) from None
+    if warning:
+        print(f"jaxgo gtp: {warning}", file=sys.stderr)
+    engine.table.rules = rules
+
+
+def kgs_rules(engine, name: str) -> None:
+    """Rules by the names of the server KGS."""
+    set_rules(engine, "chinese-kgs" if name.lower() == "chinese" else name)
+
+
+COMMANDS = {"kata-get-rules": get_rules, "kata-set-rules": set_rules, "kgs-rules": kgs_rules}

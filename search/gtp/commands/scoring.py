@@ -1,0 +1,22 @@
+"""Commands that judge a finished game."""
+
+from search.gtp import scoring
+from search.gtp.protocol import SYNTAX_ERROR, Failure
+from search.gtp.table import names
+
+
+def final_score(engine) -> str:
+    """B+3.5, W+2 or 0: the area, with dead stones taken off the board."""
+    score = scoring.score(engine.table, engine.judgement())
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+
+
+def final_status_list(engine, status: str) -> str:
+    """The chains that are alive, dead, or in seki, a line each."""
+    if status.lower() not in scoring.STATUSES:
+        raise Failure(SYNTAX_ERROR)
+    judged = engine.judgement()
+    return "\n".join(names(chain, engine.table.size) for chain, found in judged if found == status.lower())
+
+
+COMMANDS = {"final_score": final_score, "final_status_list": final_status_list}

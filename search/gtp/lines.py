@@ -1,0 +1,59 @@
+"""The client's lines, read in a thread of their own, so that no client ever waits for the engine to read."""
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+
+
+class Lines:
+    """Lines that arrive at a file descriptor.
+
+    Args:
+      descriptor: of the input.
+      on_line: called in the reading thread with every line, before it can be taken.
+    """
+
+    def __init__(self, descriptor: int, on_line: Callable[[str], None] = lambda line: None):
+        # SimpleQueue: a signal handler may put something into it at any moment.
+        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._descriptor, self._on_line = descriptor, on_line
+        self._ended = False
+        threading.Thread(target=self._read, name="jaxgo gtp input", daemon=True).start()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is another line, or the end of the input has come."""
+        return self._ended or not self._queue.empty()
+
+    def next(self) -> str | None:
+        """The next line without its end, once there is one; None at the end of the input."""
+        if self._ended:
+            return None
+        line = self._queue.get()
+        if line is None:
+            self._ended = True
+        return line
+
+    def end(self) -> None:
+        """Ends the input after the lines that have arrived; a signal handler may call it."""
+        self._queue.put(None)
+
+    def _read(self) -> None:
+        # Not sys.stdin: a thread that holds its lock would keep the interpreter from ending.
+        rest = b""
+        while True:
+            try:
+                data = os.read(self._descriptor, 1 << 16)
+            except OSError:
+                data = b""
+            *lines, rest = (rest + data).split(b"\n")
+            if not data and rest:
+                lines = [rest]
+            for line in lines:
+                text = line.decode("utf-8", "replace").rstrip("\r")
+                self._on_line(text)
+                self._queue.put(text)
+            if not data:
+                self._queue.put(None)
+                return

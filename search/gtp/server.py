@@ -1,0 +1,84 @@
+"""The conversation: takes line after line, and ponders in between.
+
+It ends with `quit`, at the end of the input, or with a signal; whatever has arrived until then is answered. After a signal, moves
+are chosen from what has been played out so far.
+"""
+
+import datetime
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+from search.gtp.engine import Engine
+from search.gtp.lines import Lines
+from search.gtp.settings import Settings
+
+
+def serve(settings: Settings, input_descriptor: int, output_descriptor: int, log: Callable[[str, str], None]) -> int | None:
+    """Answers a client until the conversation ends.
+
+    Args:
+      settings: of the engine.
+      input_descriptor, output_descriptor: of the files to read and write.
+      log: called with ">>" and each line, and "<<" and each text of the answers.
+
+    Returns:
+      The number of the signal that ended it, or None.
+    """
+    lines = Lines(input_descriptor, lambda line: log(">>", line))
+    ending, ended_by = threading.Event(), []
+
+    def end(number, _) -> None:
+        if ended_by:  # asked twice: no more patience
+            raise KeyboardInterrupt
+        ended_by.append(number)
+        ending.set()
+        lines.end()
+
+    def write(text: str) -> None:
+        log("<<", text)
+        data = text.encode("utf-8", "replace")
+        while data:  # a pipe may take less at a time
+            data = data[os.write(output_descriptor, data) :]
+
+    engine = Engine(settings, write, interrupted=lambda: lines.waiting, ending=ending.is_set)
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        if settings.size is not None:
+            engine.prepare()
+        while not engine.over:
+            if engine.may_ponder and not lines.waiting:
+                engine.ponder()
+            line = lines.next()
+            if line is None:
+                break
+            engine.obey(line)
+    finally:
+        engine.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return ended_by[0] if ended_by else None
+
+
+class Log:
+    """The whole conversation with the time of each part, in a file that is up to date at any moment.
+
+    Args:
+      path: of the file, which is written anew.
+    """
+
+    def __init__(self, path: str):
+        self._file, self._lock = open(path, "w", encoding="utf-8", errors="replace"), threading.Lock()
+
+    def __call__(self, direction: str, text: str) -> None:
+        """Notes a text."""
+        now = datetime.datetime.now().isoformat(timespec="milliseconds")
+        with self._lock:
+            for line in text.rstrip("\n").split("\n"):
+                self._file.write(f"{now} {direction} {line}\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()

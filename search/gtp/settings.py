@@ -1,0 +1,30 @@
+"""What `jaxgo gtp` was started with."""
+
+import dataclasses
+
+from search.rulesets import DEFAULT, Ruleset
+
+#: Playouts of a move where neither a limit nor a clock is given.
+DEFAULT_VISITS = 20_000
+#: Points for White where nobody says.
+DEFAULT_KOMI = 7.5
+#: The board's size until a client says.
+DEFAULT_SIZE = 19
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Options of the command; `jaxgo gtp --help` explains them."""
+
+    bot: str = "rave"
+    visits: int | None = None
+    seconds: float | None = None
+    leaves: int = 64
+    playouts_per_leaf: int = 8
+    seed: int = 0
+    komi: float | None = None
+    rules: Ruleset = DEFAULT
+    size: int | None = None
+    resign: float = 0.0
+    cleanup: bool = False
+    ponder: bool = False

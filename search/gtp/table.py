@@ -1,0 +1,121 @@
+"""The board on the table: the game, its komi and rules, handicap stones."""
+
+import collections
+
+import numpy as np
+
+from jaxgo import Position
+from jaxgo.sgf import format_point, read_game
+from search.game import Game
+from search.gtp.arguments import BLACK, WHITE
+from search.gtp.protocol import Failure
+from search.gtp.settings import DEFAULT_KOMI, DEFAULT_SIZE, Settings
+
+
+class Table:
+    """What the client has set up and played.
+
+    Args:
+      settings: where it begins.
+    """
+
+    def __init__(self, settings: Settings):
+        self.rules = settings.rules
+        #: Points for White as the client knows them; the rules may add some for handicap stones.
+        self.nominal_komi = DEFAULT_KOMI if settings.komi is None else settings.komi
+        self.clear(settings.size or DEFAULT_SIZE)
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.game.size
+
+    @property
+    def komi(self) -> float:
+        """Points for White, those for handicap stones included."""
+        return self.nominal_komi + self.rules.handicap_bonus(self.handicap)
+
+    @property
+    def stones(self) -> np.ndarray:
+        """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 is the top."""
+        return np.asarray(self.game.position.to_array())[0]
+
+    def clear(self, size: int) -> None:
+        """An empty board."""
+        self.handicap = 0
+        self.game = Game(Position.empty(size))
+
+    def load(self, path: str, before: int | None) -> None:
+        """A game record's position before a move number, by default after all moves.
+
+        Raises:
+          Failure: the record cannot be read, or is no Go game that can be played here; the text says why.
+        """
+        try:
+            record = read_game(path)
+            last = len(record.moves) if before is None else min(before - 1, len(record.moves))
+            komi = self.nominal_komi if record.komi is None else record.komi
+            game = Game.of_record(record, last, komi)
+        except ValueError as error:
+            raise Failure(f"cannot load file: {error}") from None
+        self.game, self.nominal_komi, self.handicap = game, komi, record.handicap if record.handicap > 1 else 0
+
+    def place_handicap(self, points: list[int]) -> None:
+        """Handicap stones on the empty board; White moves next."""
+        stones = np.zeros(self.size**2, np.int8)
+        stones[points] = BLACK
+        self.game = Game(Position.from_array(stones.reshape(self.size, self.size), to_play=WHITE))
+        self.handicap = len(points)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been placed or played."""
+        return not self.game.moves and not self.stones.any()
+
+    def captured(self, colour: int) -> int:
+        """How many of a player's stones have been captured."""
+        first = np.asarray(self.game.positions[0].to_array())[0]
+        placed = sum(c == colour and point < self.size**2 for c, point in self.game.moves)
+        return int((first == colour).sum()) + placed - int((self.stones == colour).sum())
+
+    def diagram(self) -> str:
+        """The board as text, the last three moves numbered."""
+        size, stones = self.size, self.stones
+        recent = {point: number for number, (_, point) in enumerate(self.game.moves[-3:], start=1) if point < size * size}
+        letters = [" ".join("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:size])]
+        rows = []
+        for y in range(size):
+            marks = "".join(
+                f"{'.XO'[stones[y, x]]}{recent.get(y * size + x, ' ') if stones[y, x] else ' '}" for x in range(size)
+            )  # fmt: skip
+            rows.append(f"{size - y:2d} {marks}".rstrip())
+        return "\n".join([f"   {letters[0]}", *rows])
+
+
+def chains(stones: np.ndarray) -> list[list[int]]:
+    """The chains of a board [N, N], each a list of points, the first points first."""
+    size, seen, out = len(stones), set(), []
+    for start in np.flatnonzero(stones).tolist():
+        if start in seen:
+            continue
+        queue, chain = collections.deque([start]), [start]
+        seen.add(start)
+        while queue:
+            for near in neighbours(queue.popleft(), size):
+                if near not in seen and stones.flat[near] == stones.flat[start]:
+                    seen.add(near)
+                    chain.append(near)
+                    queue.append(near)
+        out.append(sorted(chain))
+    return out
+
+
+def neighbours(point: int, size: int) -> list[int]:
+    """The points beside a point."""
+    y, x = divmod(point, size)
+    return [v * size + u for v, u in ((y - 1, x), (y, x - 1), (y, x + 1), (y + 1, x)) if 0 <= v < size and 0 <= u < size]
+
+
+def names(points, size: int) -> str:
+    """Points by their names."""
+    return " ".join(format_point(int(point), size) for point in points)

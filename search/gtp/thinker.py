@@ -1,0 +1,194 @@
+"""Players and their searches: what the engine thinks with."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from jaxgo import Position, evaluate
+from search.game import Game
+from search.gtp.settings import DEFAULT_VISITS, Settings
+from search.players import Choice, Limits, Player, TreePlayer, first_step, make_player
+from search.rounds import Restrictions
+
+#: How long to ponder, seconds; a search that nobody wants any more should not run for ever.
+LONGEST_PONDERING = 600.0
+#: What a move is thought to take beyond the time it is given, before any has been measured, seconds.
+FIRST_OVERHEAD = 0.1
+#: The share of the largest overhead that is still reckoned with after another move.
+OVERHEAD_KEPT = 0.9
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Thought:
+    """The last move that was chosen."""
+
+    position: Position
+    """Where."""
+    choice: Choice
+    komi: float
+    seed: int
+    """Of a flat bot's playouts."""
+
+
+class Thinker:
+    """Makes players when they are needed, and has them think.
+
+    Args:
+      settings: what they are made of.
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self.last: Thought | None = None
+        """The last move chosen by `genmove`."""
+        self.overhead = FIRST_OVERHEAD
+        """Seconds that a move takes beyond the time it is given."""
+        self._players: dict[tuple[float, bool], Player] = {}
+        self._compiled: set[int] = set()
+        self._owners: Ownership | None = None
+        self._cleanup = False  # of the last move
+        self._games, self._used = 0, False
+
+    def new_game(self) -> None:
+        """Forgets all trees. Each game in which moves were chosen is followed by one with other random numbers."""
+        self._games, self._used = self._games + self._used, False
+        self.last = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets all trees."""
+        for player in self._players.values():
+            close(player)
+        self._players.clear()
+
+    def compile(self, size: int) -> None:
+        """Compiles all that `genmove` and analysis need on a board of this size, unless that has been done."""
+        if size in self._compiled:
+            return
+        player, game = self._make(0.0, False), Game(Position.empty(size), 0.0)
+        player.compile(size)
+        # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
+        few = Limits(visits=4 * self.settings.playouts_per_leaf)
+        for point in (None, None, size * size):
+            game.play(player.genmove(game.turn(game.to_play), game.history, few).move if point is None else point, game.to_play)
+        player.genmove(game.turn(game.to_play), game.history, few)
+        game.forbidden()
+        close(player)
+        ownership(game.position, 1)
+        self._compiled.add(size)
+
+    def player(self, komi: float, cleanup: bool = False, restrictions: Restrictions | None = None) -> Player:
+        """The player for a komi; one that has to obey restrictions is new each time, and the caller's to close."""
+        cleanup = cleanup or self.settings.cleanup
+        if restrictions is not None:
+            return self._make(komi, cleanup, restrictions=restrictions)
+        key = (komi, cleanup)
+        if key not in self._players:
+            self.forget()  # one tree at a time: they are large
+            self._players[key] = self._make(komi, cleanup)
+        return self._players[key]
+
+    def genmove(
+        self, game: Game, colour: int, komi: float, budget: float | None = None, *, cleanup: bool = False,
+        restrictions: Restrictions | None = None, report: Callable[[Player, bool], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Choice:  # fmt: skip
+        """Chooses a move.
+
+        Args:
+          game: so far.
+          colour: who is to move.
+          komi: points for White.
+          budget: seconds on the clock, None without one.
+          cleanup: whether to capture dead stones before passing.
+          restrictions: moves to avoid or to keep to.
+          report: called with the player now and then, and once more, with True, when the move is chosen.
+          stop: asked often whether to choose from what there is.
+        """
+        start, position = time.monotonic(), game.turn(colour)
+        player = self.player(komi, cleanup, restrictions)
+        say = None if report is None else lambda _: report(player, False)
+        limits = self._limits(budget)
+        choice = player.genmove(position, game.history, limits, say, stop)
+        seed = 0 if isinstance(player, TreePlayer) else player.search.seed
+        self._cleanup, self._used = cleanup, True
+        self.last = Thought(position, choice, komi, seed)
+        if report is not None and choice.playouts:
+            report(player, True)
+        if restrictions is not None:
+            close(player)
+        if limits.seconds is not None:
+            over = time.monotonic() - start - limits.seconds
+            self.overhead = max(OVERHEAD_KEPT * self.overhead, over, FIRST_OVERHEAD / 2)
+        return choice
+
+    def ponder(self, game: Game, komi: float, stop: Callable[[], bool]) -> None:
+        """Searches the position in which the opponent is thinking, until `stop` says so; only players with a tree do."""
+        player = self.player(komi, self._cleanup)
+        if isinstance(player, TreePlayer) and not game.over:
+            player.prepare(game.position, game.history).run(seconds=LONGEST_PONDERING, stop=stop)
+
+    def ownership(self, position: Position) -> "Ownership":
+        """What is known of who owns the points of a position; kept until another one is asked for."""
+        if self._owners is None or self._owners.position is not position:
+            self._owners = Ownership(position, self.settings.seed)
+        return self._owners
+
+    def _limits(self, budget: float | None) -> Limits:
+        """What limits a move: visits and seconds as set, and the clock; the clock alone where it is all there is."""
+        visits, seconds = self.settings.visits, self.settings.seconds
+        if budget is not None:
+            seconds = max(0.001, budget if seconds is None else min(seconds, budget))
+        if visits is None and seconds is None:
+            visits = DEFAULT_VISITS
+        return Limits(visits=visits, seconds=seconds)
+
+    def _make(self, komi: float, cleanup: bool, **options) -> Player:
+        settings = self.settings
+        return make_player(
+            settings.bot, komi=komi, seed=settings.seed + self._games, cleanup=cleanup, resign=settings.resign,
+            leaves=settings.leaves, playouts_per_leaf=settings.playouts_per_leaf, **options,
+        )  # fmt: skip
+
+
+def close(player: Player) -> None:
+    """Ends what a player's search still runs."""
+    if player.search is not None:
+        player.search.close()
+        player.search = None
+
+
+class Ownership:
+    """Who ends up with each point of a position, by playouts that are added little by little.
+
+    Args:
+      position: one position.
+      seed: of the playouts.
+    """
+
+    #: Playouts after which no more are added.
+    MOST = 2_000
+
+    def __init__(self, position: Position, seed: int = 0):
+        self.position, self.seed, self.playouts = position, seed, 0
+        self._sum = np.zeros((position.size, position.size))
+
+    def refine(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Adds playouts until there are enough, or `stop` says so; a few are always made."""
+        step = first_step(self.position.size)
+        while self.playouts < self.MOST and (self.playouts == 0 or not stop()):
+            count = min(step, self.MOST - self.playouts)
+            self._sum += count * ownership(self.position, count, self.seed, self.playouts)
+            self.playouts += count
+
+    @property
+    def of_black(self) -> np.ndarray:
+        """float64 [N, N] in [-1, 1]: 1 where Black always ends up with the point."""
+        return self._sum / self.playouts
+
+
+def ownership(position: Position, playouts: int, seed: int = 0, first: int = 0) -> np.ndarray:
+    """float64 [N, N] in [-1, 1]: 1 where Black ends up with the point in all of so many playouts."""
+    return evaluate(position, playouts, seed=seed, first_playout=first).ownership[0]
