@@ -1,0 +1,175 @@
+"""Clients at stdin and stdout, and at a socket: a thread reads from each, another writes to him."""
+
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from search.analysis.service import Client, Service
+
+#: Bytes that are read at a time.
+_BLOCK = 1 << 16
+#: Clients at the socket, at most.
+MOST_CLIENTS = 256
+#: How long a client at the socket may take none of what is sent to him, seconds; then he is dropped.
+PATIENCE = 120.0
+
+
+def lines(read: Callable[[int], bytes], longest: int) -> Iterator[bytes | None]:
+    """The lines of a stream, without their ends; None for one that is too long, which is skipped.
+
+    Args:
+      read: reads up to so many bytes, none at the end.
+      longest: bytes of a line.
+    """
+    held, skipping = bytearray(), False
+    while block := read(_BLOCK):
+        *whole, rest = block.split(b"\n")
+        for part in whole:
+            if skipping or len(held) + len(part) > longest:
+                yield None
+            else:
+                yield bytes(held + part)
+            held.clear()
+            skipping = False
+        if skipping or len(held) + len(rest) > longest:
+            held.clear()
+            skipping = True
+        else:
+            held += rest
+    if skipping:
+        yield None
+    elif held:
+        yield bytes(held)
+
+
+def attend(service: Service, read: Callable[[int], bytes], write: Callable[[bytes], None]) -> tuple[Client, threading.Thread]:
+    """Serves one client.
+
+    Args:
+      service: what the clients share.
+      read: reads up to so many bytes from him, none at the end; may raise OSError.
+      write: sends bytes, all of them; raises OSError when he is gone.
+
+    Returns:
+      (the client, the thread that writes to him and ends when he has got all replies or is gone).
+    """
+    client = Client(service)
+
+    def read_all() -> None:
+        try:
+            for line in lines(read, service.limits.line):
+                client.wait_for_room()
+                if line is None:
+                    client.too_long()
+                else:
+                    client.read(line)
+        except OSError:
+            client.drop()
+        finally:
+            client.end()
+
+    def write_all() -> None:
+        try:
+            while (some := client.next_lines()) is not None:
+                write(some)
+        except OSError:
+            client.drop()
+
+    threading.Thread(target=read_all, name="reads", daemon=True).start()
+    writer = threading.Thread(target=write_all, name="writes", daemon=True)
+    writer.start()
+    return client, writer
+
+
+def at_stdin(service: Service, output: int) -> tuple[Client, threading.Thread]:
+    """Serves stdin; replies go to the file descriptor `output`.
+
+    Bytes are read and written beside Python's own buffers, whose locks a thread that waits would hold at the program's end.
+    """
+
+    def write(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(output, view) :]
+
+    return attend(service, lambda most: os.read(0, most), write)
+
+
+def own_stdout() -> int:
+    """A file descriptor of what is stdout now; whatever else the program prints goes to stderr from now on."""
+    sys.stdout.flush()
+    output = os.dup(1)
+    os.dup2(2, 1)
+    return output
+
+
+class Listener:
+    """Serves clients at a socket.
+
+    Args:
+      service: what the clients share.
+      host, port: where to listen.
+    """
+
+    def __init__(self, service: Service, host: str, port: int):
+        self._service, self._clients = service, threading.Semaphore(MOST_CLIENTS)
+        self._connected: dict[Client, threading.Thread] = {}
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, port), family=family, backlog=64)
+        threading.Thread(target=self._accept, name="accepts", daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT, with the port that was chosen where 0 was asked for."""
+        host, port = self._socket.getsockname()[:2]
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Takes no more clients, and waits a while for replies that are still being sent."""
+        self._socket.close()
+        connected, deadline = dict(self._connected), time.monotonic() + seconds
+        for client in connected:
+            client.end()
+        for writer in connected.values():
+            writer.join(max(0.0, deadline - time.monotonic()))
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                if self._socket.fileno() < 0:
+                    return
+                continue
+            if self._clients.acquire(blocking=False):
+                self._attend(connection)
+            else:
+                with connection:
+                    connection.settimeout(1.0)
+                    try:
+                        connection.sendall(b'{"error":"Too many clients"}\n')
+                    except OSError:
+                        pass
+
+    def _attend(self, connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # Only sending has a time limit: a client may be silent as long as he likes.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(PATIENCE), 0))
+        client, writer = attend(self._service, connection.recv, connection.sendall)
+        self._connected[client] = writer
+
+        def tidy() -> None:
+            writer.join()
+            try:
+                connection.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
+            except OSError:
+                pass
+            connection.close()
+            self._connected.pop(client, None)
+            self._clients.release()
+
+        threading.Thread(target=tidy, name="tidies", daemon=True).start()

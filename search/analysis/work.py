@@ -1,0 +1,171 @@
+"""The work that a query makes: a task for each position, which is searched or played out."""
+
+import dataclasses
+import itertools
+import time
+
+import numpy as np
+
+import jaxgo
+from jaxgo import Position
+from jaxgo.evaluation import Evaluation
+from search.analysis.games import Node, together
+from search.analysis.query import Query
+from search.search import Search
+
+#: Playouts that a search makes at least: all of the first ones start at the root, and there must be a move to tell of.
+LEAST_VISITS = 192
+_numbers = itertools.count()
+
+
+@dataclasses.dataclass(eq=False)
+class Task:
+    """One position of a query, and how far it has come."""
+
+    client: object
+    query: Query
+    turn: int
+    priority: int
+    position: Position
+    """With the colour to move that the query means."""
+    history: np.ndarray
+    komi: float
+    visits: int
+    """Playouts to make."""
+    seed: int
+    with_tree: bool
+    number: int = dataclasses.field(default_factory=lambda: next(_numbers))
+    """In the order of arrival."""
+    finished: bool = False
+    """Whether the last reply has been given."""
+    search: Search | None = None
+    deadline: float | None = None
+    next_report: float | None = None
+    winding_up: bool = False
+    """Whether the search has ended and the reply waits for the ownership."""
+
+    @property
+    def to_play(self) -> int:
+        """1 Black, -1 White."""
+        return int(self.position.to_play[0])
+
+    def begin(self) -> None:
+        """Starts the task's clocks."""
+        now, query = time.monotonic(), self.query
+        self.deadline = None if query.seconds is None else now + query.seconds
+        if query.report_every is not None:
+            self.next_report = now + (query.report_every if query.first_report is None else query.first_report)
+
+    def report_is_due(self) -> bool:
+        """Whether to report now; then the next report is set."""
+        now = time.monotonic()
+        if self.next_report is None or now < self.next_report:
+            return False
+        self.next_report = now + self.query.report_every
+        return True
+
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+def tasks_of(query: Query, line: list[Node], client, *, visits: int, playouts: int, seed: int) -> list[Task]:
+    """A task for each turn of a query.
+
+    Args:
+      query: the query.
+      line: the game's positions.
+      client: who asks.
+      visits: playouts of a search where the query does not say.
+      playouts: playouts of an evaluation without a tree where the query does not say.
+      seed: where the query does not say.
+    """
+    asked = query.visits if query.visits is not None else visits
+    with_tree = query.playouts is None and asked > 1
+    number = max(asked, LEAST_VISITS) if with_tree else query.playouts if query.playouts is not None else playouts
+    tasks = []
+    for turn, priority in zip(query.turns, query.priorities):
+        node = line[turn]
+        position = node.turn(node.to_play)
+        tasks.append(
+            Task(
+                client, query, turn, priority, position, node.history, query.komi_at(turn), number,
+                seed if query.seed is None else query.seed, with_tree,
+            )
+        )  # fmt: skip
+    return tasks
+
+
+class Batch:
+    """Tasks of playouts alone that go to the device together: of one size, komi, seed and number of playouts.
+
+    All positions have stream 0, so that what a position gets does not depend on which others are in the batch.
+    """
+
+    def __init__(self, tasks: list[Task]):
+        self.tasks = tasks
+        first = tasks[0]
+        self._position = together([task.position for task in tasks])
+        self._komi, self._seed, self._playouts = first.komi, first.seed, first.visits
+        self.issued, self._parts = 0, []
+
+    @staticmethod
+    def key(task: Task) -> tuple:
+        """Tasks with one key may share a batch."""
+        return task.query.size, task.komi, task.seed, task.visits
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody still waits for a result."""
+        return not all(task.finished for task in self.tasks)
+
+    @property
+    def all_issued(self) -> bool:
+        """Whether all playouts have been handed out."""
+        return self.issued == self._playouts
+
+    @property
+    def complete(self) -> bool:
+        """Whether all playouts have been made."""
+        return sum(int(part.num_playouts[0]) for part in self._parts) == self._playouts
+
+    def slice(self, budget: int):
+        """The next playouts, about so many in all: a function that plays them, for any thread."""
+        count = min(max(budget // len(self.tasks), 1), self._playouts - self.issued)
+        first, self.issued = self.issued, self.issued + count
+        return lambda: jaxgo.evaluate(self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0)
+
+    def add(self, part: Evaluation) -> None:
+        """Adds the result of a slice."""
+        self._parts = [_sum([*self._parts, part])]
+
+    def result(self, index: int) -> Evaluation:
+        """What is known of a task's position so far."""
+        return self._parts[0][index]
+
+
+def _sum(parts: list[Evaluation]) -> Evaluation:
+    """The evaluation of all the playouts of some evaluations of the same positions."""
+    if len(parts) == 1:
+        return parts[0]
+    number = sum(part.num_playouts for part in parts)
+    points = parts[0].ownership.shape[-1] ** 2
+    histogram = sum(part.margin_histogram for part in parts)
+    margins, komi = np.arange(-points, points + 1), parts[0].komi
+    value = np.where(margins > komi, 1.0, np.where(margins == komi, 0.5, 0.0))
+    win_rate, mean = histogram @ value / number, histogram @ margins / number
+    square = histogram @ value**2 / number
+
+    def mean_of(name: str) -> np.ndarray:
+        """The means are of whole numbers, so that their sums can be had back: the result is that of a single evaluation."""
+        n = [part.num_playouts.reshape(-1, *[1] * (getattr(part, name).ndim - 1)) for part in parts]
+        return sum(np.rint(getattr(part, name) * m) for part, m in zip(parts, n)) / sum(n)
+
+    return Evaluation(
+        num_playouts=number, complete=True, komi=komi, win_rate=win_rate,
+        win_rate_error=np.sqrt(np.maximum(square - win_rate**2, 0.0) / number), margin_mean=mean,
+        margin_std=np.sqrt(np.maximum(histogram @ margins**2 / number - mean**2, 0.0)), margin_histogram=histogram,
+        ownership=mean_of("ownership"), length_mean=mean_of("length_mean"), truncated=mean_of("truncated"),
+        amaf_visits=sum(part.amaf_visits for part in parts),
+        amaf_wins=sum(part.amaf_wins for part in parts),
+    )  # fmt: skip

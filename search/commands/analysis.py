@@ -1,0 +1,135 @@
+"""`jaxgo analysis`: positions analysed for other programs, in KataGo's JSON protocol."""
+
+import argparse
+import pathlib
+import signal
+import sys
+import threading
+
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from search import bots
+from search.commands import options
+
+SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdin or a TCP port"
+
+_TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
+_LOCAL = "127.0.0.1"
+
+_EPILOG = f"""\
+One JSON object a line each way; replies come in any order. At the end of stdin the queue is finished and the command ends.
+
+a query:
+  {{"id": "a", "moves": [["B", "E5"], ["W", "C3"]], "rules": "tromp-taylor", "komi": 7, "boardXSize": 9, "boardYSize": 9,
+   "analyzeTurns": [0, 1, 2], "maxVisits": 5000, "includeOwnership": true}}            (on one line)
+needed: id moves rules boardXSize boardYSize (square, 2 to 25)
+also:   initialStones initialPlayer komi whiteHandicapBonus analyzeTurns maxVisits includeOwnership includeMovesOwnership
+        includePolicy analysisPVLen avoidMoves allowMoves overrideSettings (reportAnalysisWinratesAs, maxVisits, maxTime)
+        reportDuringSearchEvery firstReportDuringSearchAfter priority priorities
+actions: query_version query_models clear_cache terminate terminate_all
+Rates and leads are Black's unless reportAnalysisWinratesAs is WHITE or SIDETOMOVE. The rules are always area scoring with
+positional superko and without suicide; other rules are played as these, with a warning where that can change a score.
+
+what is different from KataGo: visits are playouts, so ask for many (a search makes at least 192), and "prior" and "policy" are
+shares of what RAVE has learnt. What is added:
+  "playouts": 10000      random playouts without a tree; much faster, and queries of this kind share the device best.
+                         maxVisits 1 does the same with --playouts of them
+  "seed": 7              of the random numbers. A query's reply depends on the query and the seed alone, not on others
+                         that run at the same time (unless maxTime ends it)
+  "includeAmaf": true    "amaf": visits and win rate of every point as a first play, row by row from the top left
+
+{bots.listing(_TREES)}
+examples:
+  jaxgo analysis                                   at stdin and stdout, as KaTrain and other programs start it
+  jaxgo analysis < queries.jsonl > replies.jsonl
+  jaxgo analysis --listen 7000                     for many clients, on this machine
+  jaxgo analysis --listen 0.0.0.0:7000 --bot uct   for other machines too (there is no password)
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments to its parser."""
+    parser.description = "Answers queries of other programs, as `katago analysis` does."
+    parser.epilog = _EPILOG
+    parser.add_argument("--listen", type=_address, metavar="[HOST:]PORT", help="serve TCP clients there instead of stdin")
+    parser.add_argument("--bot", type=_tree_bot, default="rave", metavar="NAME", help="see below (default: %(default)s)")
+    visits = "playouts of a search where the query does not say (default: %(default)s)"
+    parser.add_argument("--visits", type=options.count(1, 10**9), default=2_000, metavar="N", help=visits)
+    playouts = "playouts of a query with maxVisits 1 (default: %(default)s)"
+    parser.add_argument("--playouts", type=options.count(1, 10**9), default=1_000, metavar="N", help=playouts)
+    leaf_help = "playouts from each leaf (default: %(default)s)"
+    parser.add_argument("--playouts-per-leaf", type=options.count(1, 62), default=8, metavar="K", help=leaf_help)
+    parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help="where a query has none (default: 0)")
+    active = "searches under way at a time (default: %(default)s)"
+    parser.add_argument("--active", type=options.count(1, 1024), default=64, metavar="N", help=active)
+    queue = "positions that a client may have waiting (default: %(default)s)"
+    parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
+    line = "bytes of a line of input (default: %(default)s)"
+    parser.add_argument("--max-line", type=options.count(100), default=1 << 20, metavar="N", help=line)
+    parser.add_argument("--log", metavar="FILE", help="append every line that comes in (<) and goes out (>)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does what the command line asks for."""
+    log = _log(args.log)
+    ends, signals = threading.Event(), []
+
+    def end(number, _) -> None:
+        signals.append(number)
+        ends.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        from search.analysis import streams
+        from search.analysis.scheduler import Engine
+        from search.analysis.service import Limits, Service
+
+        output = streams.own_stdout()
+        engine = Engine(args.bot, args.playouts_per_leaf, args.active)
+        limits = Limits(args.visits, args.playouts, args.seed, args.max_queue, args.max_line)
+        service = Service(engine, limits, log)
+        if args.listen is not None:
+            try:
+                listener = streams.Listener(service, *args.listen)
+            except OSError as error:
+                raise UsageError(f"cannot listen at {args.listen[0]}:{args.listen[1]}: {error.strerror}") from error
+            print(f"jaxgo analysis: listening at {listener.address}", file=sys.stderr, flush=True)
+            ends.wait()
+            service.end()
+            listener.close()
+        else:
+            print("jaxgo analysis: ready", file=sys.stderr, flush=True)
+            client, writer = streams.at_stdin(service, output)
+            threading.Thread(target=lambda: (writer.join(), ends.set()), daemon=True).start()
+            ends.wait()
+            client.end()
+            service.end()
+            writer.join(2.0)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return EXIT_INTERRUPTED if signal.SIGINT in signals else EXIT_DONE
+
+
+def _log(path: str | None):
+    """What writes a line to the log, None without one."""
+    if path is None:
+        return None
+    try:
+        file = pathlib.Path(path).open("a", encoding="utf-8", errors="replace", buffering=1)
+    except OSError as error:
+        raise UsageError(f"the log {path!r} cannot be written: {error.strerror}") from error
+    return lambda line: file.write(f"{line}\n")
+
+
+def _tree_bot(text: str) -> str:
+    if text not in _TREES:
+        raise argparse.ArgumentTypeError(f"must be a bot with a tree, {', '.join(_TREES)}, not {text!r}")
+    return text
+
+
+def _address(text: str) -> tuple[str, int]:
+    """(host, port) of HOST:PORT, [HOST]:PORT or PORT alone, which means this machine only."""
+    host, _, port = text.rpartition(":")
+    if not port.isdigit() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"must be PORT or HOST:PORT with a port from 0 to 65535, not {text!r}")
+    return host.strip("[]") or _LOCAL, int(port)
