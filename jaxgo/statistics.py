@@ -44,10 +44,11 @@ class MoveStatistics:
 
     def plus(self, other: "MoveStatistics") -> "MoveStatistics":
         """The statistics of these playouts and others."""
-        sums = [
-            np.where(x.weight[..., None] > 0, np.stack([x.weight, x.value * x.weight, (2 * x.error * x.weight) ** 2], -1), 0.0)
-            for x in (self, other)
-        ]  # fmt: skip
+        with np.errstate(invalid="ignore"):  # points without weight: their values are no numbers, and are left out
+            sums = [
+                np.where(x.weight[..., None] > 0, np.stack([x.weight, x.value * x.weight, (2 * x.error * x.weight) ** 2], -1), 0.0)
+                for x in (self, other)
+            ]  # fmt: skip
         return MoveStatistics.from_sums(sums[0] + sums[1], self.num_playouts + other.num_playouts)
 
     @classmethod

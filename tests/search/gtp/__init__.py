@@ -1,0 +1,1 @@
+"""Tests of the Go Text Protocol's engine."""

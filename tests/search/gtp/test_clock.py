@@ -1,0 +1,143 @@
+"""Time control: no game is lost on time."""
+
+import dataclasses
+import random
+
+import pytest
+
+from search.gtp.clock import LAG, Clock, System, own_moves_left
+
+
+class Referee:
+    """A server's clock of one player, written from the descriptions of the systems alone."""
+
+    def __init__(self, system: System):
+        self.system, self.main, self.over, self.stones = system, system.main, 0.0, system.count
+        self.period, self.lost = system.period, False
+
+    def move(self, seconds: float) -> None:
+        kind, system = self.system.kind, self.system
+        in_main = min(self.main, seconds)
+        self.main -= in_main
+        rest = seconds - in_main
+        if kind in ("absolute", "fischer", "fischer-capped"):
+            self.lost |= rest > 0
+            if kind != "absolute":
+                self.main = min(self.main + system.increment, system.most_main)
+                self.lost |= seconds > system.most_move
+        elif self.main == 0 and kind == "canadian":
+            self.period -= rest
+            self.stones -= 1
+            self.lost |= self.period < 0
+            if self.stones == 0:
+                self.period, self.stones = system.period, system.count
+        elif kind == "byoyomi":
+            self.stones -= int(rest // system.period)
+            self.lost |= self.stones <= 0
+
+    def time_left(self) -> tuple[int, int]:
+        """As it is sent, in whole seconds."""
+        if self.main > 0 or self.system.kind in ("absolute", "fischer", "fischer-capped"):
+            return int(self.main), 0
+        return int(self.period), self.stones
+
+
+SYSTEMS = [
+    System("absolute", 60.0),
+    System("absolute", 300.0),
+    System("absolute", 1800.0),
+    System("fischer", 30.0, increment=2.0),
+    System("fischer", 5.0, increment=1.0),
+    System("fischer-capped", 60.0, increment=5.0, most_main=60.0, most_move=10.0),
+    System("byoyomi", 0.0, 1.0, 1),
+    System("byoyomi", 20.0, 5.0, 3),
+    System("byoyomi", 600.0, 30.0, 5),
+    System("canadian", 0.0, 10.0, 10),
+    System("canadian", 60.0, 25.0, 20),
+    System("canadian", 0.0, 5.0, 1),
+]
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["time_left", "own accounts"])
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: f"{s.kind}-{s.main:g}-{s.period or s.increment:g}-{s.count}")
+@pytest.mark.parametrize("size", [5, 9, 19])
+def test_a_long_game_is_never_lost_on_time(size, system, told):
+    """Each move takes what it is given, some overhead and some of the network's time; the game is longer than most."""
+    rng, overhead, points = random.Random(size), 0.1, size * size
+    clock, referee, thought = Clock(system), Referee(system), 0.0
+    for number in range(int(0.75 * points)):
+        if told:
+            clock.report(1, *referee.time_left())
+        seconds = clock.budget(1, points, 2 * number, overhead)
+        assert seconds >= 0
+        taken = seconds + rng.uniform(0.02, overhead) if seconds else rng.uniform(0.005, 0.03)
+        thought += seconds
+        lag = rng.uniform(0, LAG) if seconds else 0.0
+        referee.move(taken + lag)
+        clock.spend(1, taken + lag)
+        assert not referee.lost, (number, seconds, referee.__dict__)
+    # Time is there to be used: of main time most, of a period what the margins leave.
+    if system.kind == "absolute" and system.main >= points * (LAG + overhead):
+        assert thought > 0.4 * system.main
+    if system.kind == "byoyomi" and not system.main:
+        assert thought > 0.5 * system.period * number
+
+
+@pytest.mark.parametrize(
+    ("system", "seconds"),
+    [
+        (System(), None),
+        (System("byoyomi", 0.0, 10.0, 3), 10 - LAG),
+        (System("byoyomi", 5.0, 10.0, 3), 10 - LAG),
+        (System("canadian", 0.0, 60.0, 10), 6 - LAG),
+        (System("fischer-capped", 900.0, increment=5.0, most_move=7.0), 7 - LAG),
+        (System("absolute", 0.0), 0.0),
+        (System("byoyomi", 0.0, 0.1, 1), 0.0),
+    ],
+)
+def test_what_a_move_is_given(system, seconds):
+    assert Clock(system).budget(1, 361, 0) == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_time_left_overrides_and_is_each_players_own():
+    clock = Clock(System("canadian", 100.0, 30.0, 5))
+    before = clock.budget(-1, 81, 0)
+    clock.report(1, 12.0, 3)
+    assert clock.budget(1, 81, 0) == pytest.approx(4 - LAG)
+    assert clock.budget(-1, 81, 0) == before
+    clock.report(1, 50.0, 0)
+    assert dataclasses.asdict(clock.left(1)) == {"main": 50.0, "period": 30.0, "count": 5}
+
+
+def test_time_left_without_settings_is_a_clock_too():
+    clock = Clock()
+    clock.report(1, 30.0, 0)
+    assert 0 < clock.budget(1, 81, 0) < 5
+    clock = Clock()
+    clock.report(-1, 30.0, 10)
+    assert clock.budget(-1, 81, 0) == pytest.approx(3 - LAG)
+
+
+def test_periods_are_lost_one_by_one_and_never_the_last():
+    clock = Clock(System("byoyomi", 1.0, 10.0, 3))
+    clock.spend(1, 12.0)
+    assert dataclasses.asdict(clock.left(1)) == {"main": 0.0, "period": 10.0, "count": 2}
+    clock.spend(1, 9.0)
+    assert clock.left(1).count == 2
+    clock.spend(1, 90.0)
+    assert clock.left(1).count == 1
+
+
+def test_a_canadian_period_begins_anew_after_its_stones():
+    clock = Clock(System("canadian", 0.0, 10.0, 2))
+    clock.spend(1, 4.0)
+    assert dataclasses.asdict(clock.left(1)) == {"main": 0.0, "period": 6.0, "count": 1}
+    clock.spend(1, 4.0)
+    assert dataclasses.asdict(clock.left(1)) == {"main": 0.0, "period": 10.0, "count": 2}
+
+
+def test_expected_moves_fall_with_the_game_but_never_to_none():
+    counts = [own_moves_left(361, moves) for moves in range(0, 700, 20)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > 150
+    assert counts[-1] > 10

@@ -1,0 +1,421 @@
+"""Every command, with good arguments and bad ones."""
+
+import importlib.metadata
+import json
+import math
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import bots
+from search.gtp.commands import COMMANDS
+from tests.search.gtp.client import Client
+
+#: Commands that clients look for.
+EXPECTED = (
+    "protocol_version name version known_command list_commands quit boardsize clear_board komi play genmove undo final_score "
+    "final_status_list fixed_handicap place_free_handicap set_free_handicap time_settings time_left kgs-time_settings "
+    "kata-time_settings kata-list_time_settings showboard loadsgf reg_genmove cputime lz-analyze lz-genmove_analyze kata-analyze "
+    "kata-genmove_analyze kata-get-rules kata-set-rules gogui-analyze_commands cgos-genmove_analyze kgs-genmove_cleanup ref-nodes "
+    "ref-score"
+).split()
+
+#: Lines that must fail, and how; on an empty 5x5 board.
+BAD = {
+    "unknown command": ["foo", "7 foo bar", "12", "genmov b", "PLAYS b A1"],
+    "syntax error": [
+        "boardsize", "boardsize five", "boardsize 5.0", "boardsize 5 5 5", "komi", "komi x", "komi nan", "komi inf", "komi 1e400",
+        "komi 5 5", "play", "play b", "play b A1 A2", "genmove", "genmove b b", "known_command", "known_command a b", "name x",
+        "undo 2", "time_settings", "time_settings 1 2", "time_settings a 0 0", "time_settings -1 0 0", "time_settings 1 2 x",
+        "time_settings 1 2 -3", "time_settings 1 2 2.5", "time_left b", "time_left b x 0", "time_left b 1 x", "kgs-time_settings",
+        "kgs-time_settings sundial", "kgs-time_settings byoyomi 10", "kgs-time_settings none 5", "kgs-time_settings fischer 10 1",
+        "kata-time_settings fischer 10", "kata-time_settings fischer-capped 10 1 1", "kata-time_settings absolute -5",
+        "final_status_list", "final_status_list sleeping", "fixed_handicap", "fixed_handicap two", "loadsgf", "loadsgf x.sgf 0",
+        "kata-set-rules", "lz-analyze purple", "lz-analyze b x", "lz-analyze b 10 maxmoves", "lz-analyze b 10 maxmoves x",
+        "lz-analyze b 10 frob 3", "lz-analyze b 10 avoid b A1", "kata-analyze b 10 ownership maybe", "kata-analyze b 10 avoid b A1 0",
+        "kata-genmove_analyze b interval", "quit now",
+    ],
+    "invalid color or coordinate": [
+        "play purple A1", "play b Z9", "play b I5", "play b A6", "play b F1", "play b A0", "play b 5A", "play b resign",
+        "genmove purple", "reg_genmove 5", "kgs-genmove_cleanup x", "time_left purple 5 0", "set_free_handicap A1 Z9",
+        "lz-analyze b 10 avoid b Z9 1", "lz-analyze b 10 avoid purple A1 1",
+    ],
+    "unacceptable size": ["boardsize 1", "boardsize 26", "boardsize 0", "boardsize -5", "boardsize 99999", "boardsize 5 6"],
+    "cannot undo": ["undo"],
+    "invalid number of stones": ["fixed_handicap 2", "fixed_handicap 10", "place_free_handicap 1", "place_free_handicap 0"],
+    "bad vertex list": ["set_free_handicap", "set_free_handicap A1", "set_free_handicap A1 A1", "set_free_handicap A1 pass"],
+    "Could not parse rules: nope": ["kata-set-rules nope"],
+    "no move has been chosen in this game": ["ref-nodes", "ref-score", "jaxgo-visits", "jaxgo-variation"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shared() -> Client:
+    """An engine for tests that leave the board empty."""
+    return Client(5)
+
+
+def test_all_commands_that_clients_look_for_are_there():
+    client = Client(None)
+    assert set(EXPECTED) <= set(COMMANDS)
+    assert client.ok("list_commands").split("\n") == sorted(COMMANDS)
+    for name in [*EXPECTED, *COMMANDS, "PLAY"]:
+        assert client.ok(f"known_command {name}") == "true"
+    assert client.ok("known_command foo") == "false"
+
+
+@pytest.mark.parametrize(("text", "line"), [(text, line) for text, lines in BAD.items() for line in lines])
+def test_what_cannot_be_done_fails_with_the_text_that_clients_know(shared, text, line):
+    assert shared.fails(line) == text
+    assert shared.board() == "\n".join(["....."] * 5)
+    assert not shared.engine.over
+
+
+def test_who_it_is():
+    client = Client(None, bot="uct")
+    assert client("protocol_version") == "= 2\n\n"
+    assert client("31 NAME") == "=31 jaxgo\n\n"
+    assert client("version") == f"= {importlib.metadata.version('jaxgo')} (uct)\n\n"
+    assert client("") == client("   # nothing") == client("\x01") == ""
+    assert float(client.ok("cputime")) > 0
+    assert not client.engine.over
+    assert client("5 quit") == "=5 \n\n"
+    assert client.engine.over
+
+
+def test_either_colour_moves_at_any_time():
+    client = Client(4)
+    client.play("b B3", "b b2", "B c3", "black C2", "white A1", "W pass", "w PASS", "w pass", "b pass", "w D4", "b A2", "b B1")
+    assert client.board() == "...O\n.XX.\nXXX.\n.X.."
+    assert client.fails("play w B3") == "illegal move"
+    assert client.fails("play w A1") == "illegal move", "suicide"
+    for _ in range(12):
+        client.ok("undo")
+    assert client.board() == "....\n" * 3 + "...."
+    assert client.fails("undo") == "cannot undo"
+
+
+def test_superko_is_refused():
+    """White would take back after a pass each, which repeats the board."""
+    client = Client(4)
+    client.play("b B4", "b A3", "b B2", "w C4", "w D3", "w C2", "w B3", "b C3")
+    before = client.board()
+    assert before == ".XO.\nX.XO\n.XO.\n...."
+    assert client.fails("play w B3") == "illegal move", "simple ko"
+    client.play("w pass", "b pass")
+    assert client.fails("play w B3") == "illegal move", "positional superko"
+    client.play("w A1", "b D1", "w B3")
+    assert client.board() == ".XO.\nXO.O\n.XO.\nO..X"
+    assert client.fails("play b C3") == "illegal move"
+
+
+def test_captures_are_counted_and_shown():
+    client = Client(4)
+    client.play("w A1", "b A2", "b B1", "w D4", "b C3")
+    text = client.ok("showboard")
+    rows = [" 4 . . . O2", " 3 . . X3.", " 2 X . . .", " 1 . X1. ."]
+    assert text.split("\n")[:6] == ["MoveNum: 5", "   A B C D", *rows]
+    assert "Next player: White" in text
+    assert "B stones captured: 0\nW stones captured: 1" in text
+
+
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=[] if size in (2, 3, 9, 19, 25) else pytest.mark.slow) for size in range(2, 26)]
+)
+def test_every_size(size):
+    """The board's commands; moves need a compilation of each size, and are tried in `test_moves_on_every_size`."""
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok(f"boardsize {size}")
+    corner = f"{'ABCDEFGHJKLMNOPQRSTUVWXYZ'[size - 1]}{size}"
+    client.play("b A1", f"w {corner}")
+    rows = client.board().split("\n")
+    assert (rows[0], rows[-1]) == ("." * (size - 1) + "O", "X" + "." * (size - 1))
+    assert len(client.ok("showboard").split("\n")) == size + 6
+    client.ok("undo")
+    client.ok("clear_board")
+    placed = client.ok("place_free_handicap 9").split()
+    assert 2 <= len(placed) <= 9 and len(set(placed)) == len(placed)
+    assert client.board().count("X") == len(placed)
+    assert client.fails("boardsize 26") == "unacceptable size"
+    assert client.engine.table.size == size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", range(2, 26))
+def test_moves_on_every_size(size):
+    client = Client(size)
+    for colour in "bwbw":
+        assert client.ok(f"genmove {colour}")
+    assert client.ok("kata-analyze 1 ownership true").count("info move") > 1 - (size == 2)
+    assert client.ok("final_score")
+    for _ in client.engine.table.game.moves[:]:
+        client.ok("undo")
+
+
+@pytest.mark.parametrize(
+    "bot", [pytest.param(bot, marks=[] if bot in ("rave", "rave-v1", "ucb", "mc") else pytest.mark.slow) for bot in bots.SUMMARIES]
+)
+def test_every_bot_answers(bot):
+    client = Client(4, bot=bot, visits=40)
+    client.ok("komi 3.5")
+    moves = [client.ok(f"genmove {colour}") for colour in "bw"] + [client.ok("reg_genmove b")]
+    assert all(move[0] in "ABCDp" for move in moves)
+    assert len(client.engine.table.game.moves) == 2
+    assert 0 <= float(client.ok("ref-score")) <= 1
+    assert int(client.ok("ref-nodes")) > 40 * 4
+    for line in ("lz-analyze b 1", "kata-analyze 1 rootInfo true ownership true"):
+        lines = client.ok(line).split("\n")
+        assert lines[0].startswith("info move ")
+    for line in ("lz-genmove_analyze b 1", "kata-genmove_analyze w 1 ownership true", "cgos-genmove_analyze b"):
+        assert client.ok(line).split("\n")[-1].startswith("play ")
+
+
+def test_moves_are_reproducible_and_games_differ():
+    def games() -> list[list[str]]:
+        client, out = Client(5, visits=200), []
+        for _ in range(3):
+            client.ok("clear_board")
+            out.append([client.ok(f"genmove {'bw'[i % 2]}") for i in range(6)])
+        return out
+
+    first, again = games(), games()
+    assert first == again
+    assert first[0] != first[1] or first[1] != first[2]
+
+
+def test_reg_genmove_and_analysis_leave_the_board():
+    client = Client(5)
+    for line in ("reg_genmove w", "lz-analyze w 1", "kata-analyze b 1", "ref-score"):
+        client.ok(line)
+    assert client.engine.table.empty
+    client.ok("kgs-genmove_cleanup w")
+    assert client.board().count("O") == 1
+
+
+def test_genmove_takes_a_won_pass_and_cleanup_does_not():
+    """Black has won as it stands when White passes; White's stone at E1 is dead."""
+    client = Client(5, visits=400)
+    client.ok("komi 0.5")
+    client.play(*(f"b {x}{y}" for x in "ABCDE" for y in (3, 4)), "w E1", "w pass")
+    assert client.ok("reg_genmove b") == "pass"
+    client.ok("genmove b")
+    assert client.engine.table.game.over
+    client.ok("undo")
+    assert client.ok("kgs-genmove_cleanup b") != "pass"
+
+
+def test_resigns_when_told_to():
+    client = Client(5, resign=0.9)
+    client.ok("komi 50")
+    assert client.ok("genmove b") == "resign"
+    assert client.engine.table.empty
+    assert client.ok("kata-genmove_analyze b 1").endswith("play resign")
+
+
+def test_playouts_of_the_reference_bot_are_counted_exactly():
+    client = Client(5, bot="amaf", visits=500, komi=0.5)
+    client.play("b C3")
+    position = client.engine.table.game.position
+    client.ok("genmove w")
+    seed = client.engine.thinker.last.seed
+    again = jaxgo.playouts(position, 500, seed=seed)
+    assert int(client.ok("ref-nodes")) == again.length.sum()
+    assert float(client.ok("ref-score")) == pytest.approx((again.margin > 0.5).mean(), abs=1e-6)
+
+
+def test_handicap_goes_where_custom_has_it():
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    table = {
+        (9, 2): "C3 G7", (9, 4): "C3 G7 C7 G3", (9, 5): "C3 G7 C7 G3 E5", (9, 6): "C3 G7 C7 G3 C5 G5",
+        (9, 7): "C3 G7 C7 G3 C5 G5 E5", (9, 8): "C3 G7 C7 G3 C5 G5 E3 E7", (9, 9): "C3 G7 C7 G3 C5 G5 E3 E7 E5",
+        (19, 9): "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10", (13, 3): "D4 K10 D10", (7, 4): "C3 E5 C5 E3", (8, 4): "C3 F6 C6 F3",
+    }  # fmt: skip
+    for (size, stones), points in table.items():
+        client.ok(f"boardsize {size}")
+        assert client.ok(f"fixed_handicap {stones}") == points
+        assert client.engine.table.game.to_play == -1
+        assert client.fails("undo") == "cannot undo"
+        for line in ("fixed_handicap 2", "place_free_handicap 2", "set_free_handicap A1 B2"):
+            assert client.fails(line) == "board not empty"
+    for size, stones in ((8, 5), (7, 5), (6, 2), (18, 5), (9, 10), (9, 1), (9, -2)):
+        client.ok(f"boardsize {size}")
+        assert client.fails(f"fixed_handicap {stones}") == "invalid number of stones"
+
+
+def test_a_client_places_handicap_and_the_rules_say_what_it_costs():
+    client = Client(5, visits=64)
+    assert client.ok("set_free_handicap A1 c3 E5") == ""
+    assert client.board() == "....X\n.....\n..X..\n.....\nX...."
+    client.ok("komi 0.5")
+    assert client.ok("final_score") == "B+24.5"
+    client.ok("kata-set-rules chinese")
+    assert client.ok("final_score") == "B+21.5"
+    client.ok('kata-set-rules {"whiteHandicapBonus": "N-1"}')
+    assert client.ok("final_score") == "B+22.5"
+    assert client.ok("get_komi") == "0.5"
+    assert client.ok("genmove w") not in ("A1", "C3", "E5")
+    client.ok("clear_board")
+    assert client.ok("final_score") == "W+0.5"
+
+
+def test_rules_are_told_and_taken(capsys):
+    client = Client(5)
+    assert json.loads(client.ok("kata-get-rules")) == {
+        "friendlyPassOk": False, "hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
+        "whiteHandicapBonus": "0",
+    }  # fmt: skip
+    client.ok("kata-set-rules chinese")
+    assert json.loads(client.ok("kata-get-rules"))["whiteHandicapBonus"] == "N"
+    assert capsys.readouterr().err == ""
+    client.ok("kata-set-rules japanese")
+    assert "area scoring" in capsys.readouterr().err
+    client.ok("kgs-rules chinese")
+    client.ok('kata-set-rules {"ko": "SIMPLE", "scoring": "AREA"}')
+    assert client.fails('kata-set-rules {"ko": "SIMPLE",') .startswith("Could not parse rules: ")
+
+
+def test_dead_stones_are_found_and_taken_off():
+    """White's three stones inside Black's ground are dead; the rest lives."""
+    client = Client(None)
+    client.ok("boardsize 7")
+    rows = ["..X.O..", "X.XXO.O", ".XX.OO.", "XXXOO..", "OX.XO.O", ".X.XOOO", "X..XO.."]
+    position = jaxgo.Position.from_ascii("\n".join(rows))
+    for y, row in enumerate(rows):
+        for x, stone in enumerate(row):
+            if stone != ".":
+                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDEFG'[x]}{7 - y}")
+    assert client.board() == "\n".join(rows)
+    assert client.ok("final_status_list dead") == "A3"
+    assert client.ok("final_status_list seki") == ""
+    alive = client.ok("final_status_list alive").split("\n")
+    assert sorted(" ".join(alive).split()) == sorted(_names(position, exclude="A3"))
+    dead_off = jaxgo.Position.from_ascii("\n".join(rows).replace("OX.XO.O", ".X.XO.O"))
+    margin = int(np.asarray(dead_off.score())[0]) - 7.5
+    assert client.ok("final_score") == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
+    strict = Client(7, cleanup=True)
+    strict.engine.table.game = client.engine.table.game
+    assert strict.ok("final_status_list dead") == ""
+    margin = int(np.asarray(position.score())[0]) - 7.5
+    assert strict.ok("final_score") == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
+
+
+def _names(position: jaxgo.Position, exclude: str) -> list[str]:
+    stones = np.asarray(position.to_array())[0]
+    size = position.size
+    names = [f"{'ABCDEFGHJ'[x]}{size - y}" for y, x in np.argwhere(stones != 0)]
+    return [name for name in names if name != exclude]
+
+
+def test_a_draw_is_0():
+    client = Client(5)
+    client.ok("komi 0")
+    assert client.ok("final_score") == "0"
+    client.ok("komi -2.5")
+    assert client.ok("final_score") == "B+2.5"
+
+
+def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):
+    path = tmp_path / "a game.sgf"
+    path.write_text("(;SZ[5]KM[3.5]HA[2]AB[aa][ee];W[cc];B[cd];W[])")
+    client = Client(9)
+    client.ok(f"loadsgf {path}")
+    assert client.board() == "X....\n.....\n..O..\n..X..\n....X"
+    assert client.ok("get_komi") == "3.5"
+    assert "MoveNum: 3" in client.ok("showboard")
+    for _ in range(3):
+        client.ok("undo")
+    assert client.fails("undo") == "cannot undo"
+    for before, stones in ((1, 2), (2, 3), (3, 4), (4, 4), (99, 4)):
+        client.ok(f"loadsgf {path} {before}")
+        assert sum(client.board().count(c) for c in "XO") == stones
+    client.ok("genmove b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "No such file"),
+        ("", "is not an SGF game record"),
+        ("hello", "is not an SGF game record"),
+        ("(;GM[2]SZ[9])", "is an SGF record of another game, GM[2]"),
+        ("(;SZ[26])", "sizes 2 to 25 are played"),
+        ("(;SZ[9:7])", "only square boards are played"),
+        ("(;SZ[x])", "states no board size but SZ[x]"),
+        ("(;SZ[5]KM[lots];B[aa])", "komi, KM[lots], is not a finite number"),
+        ("(;SZ[5];B[zz])", "is no point of the 5x5 board"),
+        ("(;SZ[5];B[aa];W[aa])", "move 2, White A5, is illegal: the point is occupied"),
+        ("(;SZ[5]HA[3];W[aa])", "does not place its stones (AB)"),
+    ],
+)
+def test_a_record_that_is_no_good_is_refused_and_nothing_changes(tmp_path, text, message):
+    path = tmp_path / "game.sgf"
+    if text is not None:
+        path.write_text(text)
+    client = Client(5)
+    client.play("b C3")
+    failure = client.fails(f"loadsgf {path}")
+    assert failure.startswith("cannot load file: ") and message in failure
+    assert client.board().count("X") == 1
+
+
+def test_clocks_are_set_and_used():
+    client = Client(5, visits=10**9)
+    for line in (
+        "time_settings 0 1 1", "kgs-time_settings byoyomi 0 1 1", "kata-time_settings fischer-capped 2 0.5 -1 1",
+        "kgs-time_settings canadian 0 10 10", "kata-time_settings byo-yomi 0.5 1 2", "kgs-time_settings absolute 10",
+    ):  # fmt: skip
+        client.ok(line)
+        assert client.ok("genmove b") != ""
+    assert client.ok("kata-list_time_settings").split() == "none absolute byoyomi canadian fischer fischer-capped".split()
+    client.ok("time_left w 4 0")
+    client.ok("time_left b 0 0")
+    client.ok("genmove b")
+    client.ok("genmove w")
+    client.ok("time_left b -3 0")
+
+
+def test_no_clock_is_no_limit():
+    for line in ("time_settings 0 1 0", "kgs-time_settings none", "kata-time_settings none"):
+        client = Client(5)
+        client.ok("time_settings 1 0 0")
+        client.ok(line)
+        assert client.engine.clock.budget(1, 25, 0) is None
+
+
+def test_maps_for_gogui():
+    client = Client(5, visits=200)
+    menu = [line.split("/") for line in client.ok("gogui-analyze_commands").split("\n")]
+    client.play("b C3")
+    client.ok("genmove w")
+    for kind, label, command in menu:
+        assert kind in ("dboard", "gfx", "string", "plist") and label
+        assert command.split()[0] in COMMANDS
+        text = client.ok(command)
+        if kind == "dboard":
+            values = np.array([[float(word) for word in row.split()] for row in text.split("\n")])
+            assert values.shape == (5, 5) and np.abs(values).max() <= 1
+            assert np.abs(values).max() > 0.1
+        if kind == "gfx":
+            assert text.split()[0] in ("INFLUENCE", "VAR", "LABEL")
+    assert client.ok("jaxgo-variation").split()[:2] == ["VAR", "w"]
+    # Black's stone in the centre is his, and so is most of the board.
+    rows = client.ok("jaxgo-ownership").split("\n")
+    assert float(rows[2].split()[2]) > 0.15
+
+
+def test_whatever_goes_wrong_is_one_reply_and_the_engine_goes_on(monkeypatch, capsys):
+    client = Client(5)
+
+    def breaks(*_, **__):
+        raise RuntimeError("two\n\nlines")
+
+    monkeypatch.setattr(client.engine.thinker, "genmove", breaks)
+    assert client("4 genmove b") == "?4 internal error: RuntimeError: two lines\n\n"
+    assert "Traceback" in capsys.readouterr().err
+    assert client("lz-genmove_analyze b 10") == "=\n\n"
+    assert "RuntimeError" in capsys.readouterr().err
+    assert client.ok("name") == "jaxgo"
+    assert math.isfinite(float(client.ok("cputime")))
