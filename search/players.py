@@ -18,6 +18,7 @@ from jaxgo.statistics import MoveStatistics
 from search.bots import SUMMARIES
 from search.game import Game
 from search.root import RootStatistics
+from search.rounds import Restrictions
 from search.search import Search, check_one_position
 from search.selection import UCB1, Rave
 
@@ -113,19 +114,24 @@ class FlatSearch:
       history: as in `Player.genmove`.
       rule, komi, devices: as in `FlatPlayer`.
       seed: of the playouts and of the draw among equals.
-      resign: as in `FlatPlayer`.
+      resign, restrictions: as in `FlatPlayer`.
     """
 
     #: Playouts between two calls of `progress`, where nothing else can end the thinking.
     LONG_STEP = 200_000
 
-    def __init__(self, position: Position, history, rule: str, *, komi: float, seed: int, resign: float = 0.0, devices=None):
+    def __init__(
+        self, position: Position, history, rule: str, *, komi: float, seed: int, resign: float = 0.0,
+        restrictions: Restrictions | None = None, devices=None,
+    ):  # fmt: skip
         check_one_position(position)
         self.position, self.rule, self.komi, self.seed, self.resign, self.devices = position, rule, komi, seed, resign, devices
         self.visits = 0
         """Playouts so far."""
         self.statistics: MoveStatistics | None = None
         self._useful = useful_moves(position, history)
+        if restrictions is not None:
+            self._useful = _restricted(self._useful, position, history, restrictions)
 
     @property
     def stuck(self) -> bool:
@@ -184,13 +190,13 @@ class FlatPlayer:
 
     Args:
       rule: one of `jaxgo.credits.RULES`.
-      komi, seed, cleanup, devices: as in `search.Search`.
+      komi, seed, cleanup, restrictions, devices: as in `search.Search`; of the restrictions, those of the first move.
       resign: win rate below which it resigns; 0 never does.
     """
 
-    def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, devices=None):
+    def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None):
         self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
-        self.resign, self.devices = resign, devices
+        self.resign, self.restrictions, self.devices = resign, restrictions, devices
         self.search: FlatSearch | None = None
         self._calls = 0
 
@@ -204,7 +210,8 @@ class FlatPlayer:
         self._calls += 1
         seed = (self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64
         self.search = FlatSearch(
-            position, history, self.rule, komi=self.komi, seed=seed, resign=self.resign, devices=self.devices
+            position, history, self.rule, komi=self.komi, seed=seed, resign=self.resign, restrictions=self.restrictions,
+            devices=self.devices,
         )  # fmt: skip
         return self.search
 
@@ -299,6 +306,13 @@ def _pass(points: int) -> Choice:
 def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
     """bool [P]: legal points that fill no own eye and repeat no earlier position."""
     return np.asarray(position.useful())[0] & ~Game(position, earlier=history).forbidden()
+
+
+def _restricted(useful: np.ndarray, position: Position, history, restrictions: Restrictions) -> np.ndarray:
+    """bool [P]: what restrictions leave of the useful moves; moves that they allow need not be useful."""
+    legal = np.asarray(position.legal())[:, :-1] & ~Game(position, earlier=history).forbidden()
+    black = np.asarray(position.to_play) == BLACK
+    return restrictions.apply(np.append(useful, not useful.any())[None], legal, np.zeros(1, np.int64), black)[0, :-1]
 
 
 def passing_wins(position: Position, komi: float) -> bool:

@@ -111,6 +111,13 @@ def test_parts_add_up(position):
     np.testing.assert_allclose(parts.effective, whole.effective)
 
 
+def test_parts_in_which_points_have_no_weight_add_up(position):
+    parts = [jaxgo.move_statistics(position, 3, rule="first_move", first_playout=3 * i) for i in range(2)]
+    assert (parts[0].weight == 0).any()
+    whole = jaxgo.move_statistics(position, 6, rule="first_move")
+    np.testing.assert_array_equal(parts[0].plus(parts[1]).value, whole.value)
+
+
 def test_bad_input_says_what_is_wrong(position, playouts):
     with pytest.raises(ValueError, match="rule must be one of .* not 'amaff'"):
         jaxgo.move_statistics(position, 10, rule="amaff")

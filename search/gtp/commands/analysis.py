@@ -101,7 +101,7 @@ class Reporter:
             found = search.statistics()
             infos, root = move_infos(search, statistics=found), root_info(found)
             if request.pv_visits:
-                infos = [{**info, "pvVisits": _visits_along(search.tree, info["pv"])} for info in infos]
+                infos = [{**info, "pvVisits": _visits_along(search.tree, info)} for info in infos]
         else:
             choice = search.choice()
             infos, root = move_infos_of_choice(choice, search.position.size), _root_info_of_choice(choice)
@@ -137,12 +137,13 @@ def _root_info_of_choice(choice: Choice) -> dict:
     }  # fmt: skip
 
 
-def _visits_along(tree: Tree, names: list[str]) -> list[int]:
+def _visits_along(tree: Tree, info: dict) -> list[int]:
     """The playouts through each move of a line from the root."""
     node, out = ROOT, []
-    for name in names:
+    for name in info["pv"]:
         move = arguments.vertex(name, tree.size)
-        out.append(int(tree.visits[node, move]))
+        # Playouts under way are in the tree already, but not among the move's visits.
+        out.append(min(int(tree.visits[node, move]), out[-1]) if out else info["visits"])
         node = int(tree.child[node, move])
     return out
 

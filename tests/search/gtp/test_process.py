@@ -1,0 +1,163 @@
+"""`jaxgo gtp` as clients start it: pipes, bursts, signals, the end of the input."""
+
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.search.gtp.client import Piped
+
+QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4", "--visits", "64")
+
+
+def run(*arguments: str, text: str = "", **options) -> subprocess.CompletedProcess:
+    """Runs the command on a text."""
+    command = [sys.executable, "-m", "jaxgo", "gtp", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+def test_a_script_is_answered_to_its_end():
+    """The end of the input ends the engine, when everything has been answered; the last line needs no end."""
+    text = "1 name\r\n\r\n# nothing\n2 play b\tc3 # centre\r\n3 genmove w\nfoo\n4 showboard"
+    done = run(*QUICK, text=text)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    answers = done.stdout.split("\n\n")
+    assert answers[:2] == ["=1 jaxgo", "=2 "]
+    assert re.fullmatch(r"=3 [A-E][1-5]", answers[2])
+    assert answers[3] == "? unknown command"
+    assert answers[4].startswith("=4 MoveNum: 2")
+    assert answers[5:] == [""]
+
+
+def test_quit_is_answered_and_nothing_after_it():
+    done = run(*QUICK, text="quit\nname\n")
+    assert (done.returncode, done.stdout) == (0, "= \n\n")
+
+
+def test_a_burst_is_taken_at_once_and_answered_in_order():
+    """The client writes everything before it reads anything; each command takes as long as the one before."""
+    with Piped(*QUICK) as engine:
+        engine.ok("name")
+        lines = [f"{i} {('play b C3', 'undo', 'name', 'play w pass', 'undo')[i % 5]}" for i in range(10_000)]
+        start = time.monotonic()
+        engine.send("\n".join(lines) + "\n")
+        assert time.monotonic() - start < 5
+        times = []
+        for i in range(10_000):
+            assert engine.answer().startswith(f"={i} ")
+            times.append(time.monotonic())
+        assert times[-1] - times[7_500] < 3 * (times[2_500] - times[0]) + 1, "no slower at the end"
+        engine.ok("quit")
+
+
+@pytest.mark.parametrize("command", ["lz-analyze b 5", "kata-analyze 5 maxmoves 3"])
+def test_analysis_ends_at_any_line_within_a_tenth_of_a_second(command):
+    with Piped(*QUICK) as engine:
+        waits = []
+        for interruption in ("name\n", "\n", "protocol_version\n", "# nothing\n", "17 play b A1\n", "undo\n"):
+            engine.send(f"{command}\n")
+            assert engine.line() == "="
+            for _ in range(2):
+                assert engine.line().startswith("info move ")
+            start = time.monotonic()
+            engine.send(interruption)
+            while engine.line():
+                pass
+            waits.append(time.monotonic() - start)
+            if interruption.strip() and not interruption.startswith("#"):
+                assert engine.answer().startswith("=")
+        assert sorted(waits)[len(waits) // 2] < 0.1, waits
+
+
+def test_a_signal_ends_the_thinking_with_a_move():
+    """A command that has been accepted is answered, and so are those that arrived after it."""
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 0)):
+        with Piped(*QUICK[:-2], "--seconds", "300", check=False) as engine:
+            engine.ok("name")
+            engine.send("1 genmove b\n2 name\n")
+            time.sleep(0.5)
+            engine.process.send_signal(number)
+            assert re.fullmatch(r"=1 [A-E][1-5]\n\n", engine.answer(60))
+            assert engine.answer() == "=2 jaxgo\n\n"
+            assert engine.process.wait(timeout=60) == status
+
+
+def test_a_signal_ends_waiting_and_analysis():
+    for line in ("name", "lz-analyze 10"):
+        with Piped(*QUICK) as engine:
+            engine.send(f"{line}\n")
+            assert engine.line().startswith("=")
+            engine.process.send_signal(signal.SIGTERM)
+            assert engine.process.wait(timeout=60) == 0
+
+
+def test_a_client_that_goes_away_ends_the_engine():
+    with Piped(*QUICK) as engine:
+        engine.send("lz-analyze 5\n")
+        assert engine.line() == "="
+        engine.process.stdin.close()
+        assert engine.process.wait(timeout=60) == 0
+
+
+def test_pondering_stops_for_any_line_and_is_worth_something():
+    with Piped(*QUICK[:-2], "--visits", "200", "--ponder") as engine:
+        move = engine.ok("genmove b")
+        time.sleep(1)
+        start = time.monotonic()
+        assert engine.ok("name") == "jaxgo"
+        assert time.monotonic() - start < 0.5
+        engine.ok(f"play w {'C3' if move != 'C3' else 'C4'}")
+        # What was pondered counts: the move has more playouts behind it than it was allowed to make.
+        engine.send("kata-genmove_analyze b 1 rootInfo true\n")
+        assert engine.line() == "="
+        assert int(re.search(r"rootInfo visits (\d+)", engine.line())[1]) > 300
+        while engine.line():
+            pass
+        engine.ok("quit")
+
+
+def test_the_conversation_is_logged_with_times(tmp_path):
+    log = tmp_path / "game.log"
+    with Piped(*QUICK, "--log", str(log)) as engine:
+        engine.ok("5 name")
+        lines = log.read_text().splitlines()
+        assert [line.split(" ", 1)[1] for line in lines] == [">> 5 name", "<< =5 jaxgo"], "up to date while it goes on"
+        assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} ", lines[0])
+        engine.ok("quit")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--bot", "gnugo"), "there is no bot 'gnugo'"),
+        (("--size", "26"), "must be between 2 and 25, not 26"),
+        (("--rules", "nope"), "there are no rules 'nope'; there are: tromp-taylor"),
+        (("--log", "/nonexistent/x.log"), "the log '/nonexistent/x.log' cannot be written: No such file"),
+        (("--leaves", "4000"), "--leaves times --playouts-per-leaf must be at most 16000, not 32000"),
+        (("--visits", "0"), "must be between 1"),
+        (("--resign", "2"), "must be between 0 and 1"),
+        (("game.sgf",), "unrecognized arguments: game.sgf"),
+    ],
+)
+def test_bad_usage_is_one_line_and_status_2(arguments, message):
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert message in done.stderr
+
+
+def test_the_help_teaches():
+    done = run("--help")
+    assert done.returncode == 0
+    for word in ("examples:", "jaxgo gtp --size 9 --cleanup --log game.log", "bots:", "--ponder", "lz-analyze"):
+        assert word in done.stdout
+
+
+def test_the_readme_says_how_clients_start_it():
+    readme = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
+    assert "jaxgo gtp" in readme
