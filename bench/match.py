@@ -155,7 +155,8 @@ def _komi(args) -> float:
 def _play(arguments: dict, number: int) -> dict:
     """Plays game `number` in a worker."""
     from jaxgo import Position
-    from search.players import Limits, make_player, rule_of
+    from search.choice import Limits
+    from search.players import make_player, rule_of
     from search.selfplay import play_game
 
     args = argparse.Namespace(**arguments)

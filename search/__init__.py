@@ -10,11 +10,11 @@ Names are loaded when first used; importing the package does not import jax.
 import importlib
 
 _HOMES = {
-    "Choice": "players",
-    "FlatPlayer": "players",
+    "Choice": "choice",
+    "FlatPlayer": "flat",
     "Game": "game",
     "IllegalMove": "game",
-    "Limits": "players",
+    "Limits": "choice",
     "Player": "players",
     "Rave": "selection",
     "RootStatistics": "root",

@@ -8,8 +8,9 @@ from sgfmill import sgf
 
 from jaxgo import Position
 from jaxgo.sgf import format_point
+from search.choice import Choice, Limits
 from search.game import Game, IllegalMove
-from search.players import Choice, Limits, Player
+from search.players import Player
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

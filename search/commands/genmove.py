@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         from jaxgo.commands.plots import check_can_plot
 
         check_can_plot(args.plot)
-    from search.players import Limits, make_player
+    from search.choice import Limits
+    from search.players import make_player
 
     try:
         game = _game(args)

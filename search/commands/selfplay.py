@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
         if not os.access(folder, os.W_OK):
             raise UsageError(f"the folder {args.output!r} cannot be written to")
     from jaxgo import Position
-    from search.players import Limits, make_player
+    from search.choice import Limits
+    from search.players import make_player
     from search.selfplay import as_sgf, play_game
 
     komi = 7.5 if args.komi is None else args.komi

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxgo import Position, evaluate
+from search.choice import Choice, Limits
+from search.flat import first_step
 from search.game import Game
 from search.gtp.settings import DEFAULT_VISITS, Settings
-from search.players import Choice, Limits, Player, TreePlayer, first_step, make_player
+from search.players import Player, TreePlayer, make_player
 from search.rounds import Restrictions
 
 #: How long to ponder, seconds; a search that nobody wants any more should not run for ever.

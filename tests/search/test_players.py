@@ -9,7 +9,8 @@ import pytest
 import jaxgo
 from search import UCB1, FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
 from search.bots import SUMMARIES
-from search.players import next_step, passing_wins
+from search.choice import passing_wins
+from search.flat import next_step
 from search.selfplay import play_game
 from search.tree import Tree
 from tests import referee

@@ -7,12 +7,13 @@ import numpy as np
 
 from jaxgo import Position
 from jaxgo.sgf import format_point
+from search.choice import Choice
 from search.gtp import arguments, reports
 from search.gtp.commands.play import choose
 from search.gtp.reports import Request
 from search.gtp.thinker import close
 from search.move_infos import move_infos, move_infos_of_choice, root_info
-from search.players import Choice, Player
+from search.players import Player
 from search.search import Search
 from search.tree import ROOT, Tree
 

@@ -5,10 +5,10 @@ import time
 from jaxgo import evaluate
 from jaxgo.evaluation import Evaluation
 from jaxgo.sgf import format_point
+from search.choice import Choice
 from search.gtp import arguments
 from search.gtp.protocol import Failure
 from search.gtp.thinker import Thought
-from search.players import Choice
 from search.root import RootStatistics
 
 #: Playouts by which the length of a tree bot's playouts is estimated.

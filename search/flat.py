@@ -1,0 +1,160 @@
+"""Bots without a tree: the best move by the statistics of playouts from the position itself."""
+
+import time
+
+import numpy as np
+
+from jaxgo import Position, checks, move_statistics
+from jaxgo.devices import default_lanes, workers_of
+from jaxgo.position import BLACK
+from jaxgo.statistics import MoveStatistics
+from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves
+from search.game import Game
+from search.rounds import Restrictions
+from search.search import check_one_position
+
+#: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
+STEP_SECONDS = 0.05
+
+
+class FlatSearch:
+    """What a bot without a tree learns of one position; the same to use as `search.Search`.
+
+    Args:
+      position: one position that is not over.
+      history: as in `Player.genmove`.
+      rule, komi, devices: as in `FlatPlayer`.
+      seed: of the playouts and of the draw among equals.
+      resign, restrictions: as in `FlatPlayer`.
+    """
+
+    #: Playouts between two calls of `progress`, where nothing else can end the thinking.
+    LONG_STEP = 200_000
+
+    def __init__(
+        self, position: Position, history, rule: str, *, komi: float, seed: int, resign: float = 0.0,
+        restrictions: Restrictions | None = None, devices=None,
+    ):  # fmt: skip
+        check_one_position(position)
+        self.position, self.rule, self.komi, self.seed, self.resign, self.devices = position, rule, komi, seed, resign, devices
+        self.visits = 0
+        """Playouts so far."""
+        self.statistics: MoveStatistics | None = None
+        self._useful = useful_moves(position, history)
+        if restrictions is not None:
+            self._useful = _restricted(self._useful, position, history, restrictions)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether no useful move is left."""
+        return not self._useful.any()
+
+    def run(
+        self, *, visits: int | None = None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
+    ) -> int:
+        """Plays until there have been so many playouts, or so much time has passed, or `stop` says so; returns the playouts."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        most = checks.INT32_MAX if visits is None else visits
+        least = first_step(self.position.size, self.devices)
+        watched = deadline is not None or stop is not None
+        step = min(least, self.LONG_STEP) if watched else self.LONG_STEP
+
+        def stopping() -> bool:
+            return (stop is not None and stop()) or (deadline is not None and time.monotonic() >= deadline)
+
+        while self.visits < most and (self.visits == 0 or not stopping()):
+            start, count = time.monotonic(), min(step, most - self.visits)
+            part = move_statistics(
+                self.position, count, rule=self.rule, komi=self.komi, seed=self.seed, first_playout=self.visits,
+                devices=self.devices,
+            )  # fmt: skip
+            self.statistics = part if self.statistics is None else self.statistics.plus(part)
+            self.visits += count
+            if watched:
+                step = next_step(step, time.monotonic() - start, least, self.LONG_STEP)
+            if progress is not None:
+                progress(self.visits)
+        return self.visits
+
+    def choice(self) -> Choice:
+        """What the bot would play now."""
+        if self.stuck or self.statistics is None:
+            return passing(self.position.size**2)
+        total, useful = self.statistics, self._useful
+        values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
+        if np.isnan(values).all():  # no useful move was ever played first: any will do
+            values[np.flatnonzero(useful)[0]] = 0.5
+        ties = np.flatnonzero(values == np.nanmax(values))
+        move = int(np.random.default_rng(self.seed).choice(ties))
+        rate = float(values[move])
+        visits = np.append(np.where(useful, total.weight[0], 0.0), 0.0)
+        return Choice(move, rate < self.resign, rate, visits, np.append(values, np.nan), self.visits, [move], total)
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+class FlatPlayer:
+    """A bot without a tree: the best point by a credit rule over playouts of the position itself.
+
+    It passes only when no useful move is left, or when the other player has passed and the score as it stands wins.
+
+    Args:
+      rule: one of `jaxgo.credits.RULES`.
+      komi, seed, cleanup, restrictions, devices: as in `search.Search`; of the restrictions, those of the first move.
+      resign: win rate below which it resigns; 0 never does.
+    """
+
+    def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None):
+        self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
+        self.resign, self.restrictions, self.devices = resign, restrictions, devices
+        self.search: FlatSearch | None = None
+        self._calls = 0
+
+    def compile(self, size: int) -> None:
+        for count in (1, 8 * first_step(size, self.devices)):  # few playouts and many take a program each
+            move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices)
+        Game(Position.empty(size)).forbidden()
+
+    def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
+        """A search of the position, with random numbers of its own."""
+        self._calls += 1
+        seed = (self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64
+        self.search = FlatSearch(
+            position, history, self.rule, komi=self.komi, seed=seed, resign=self.resign, restrictions=self.restrictions,
+            devices=self.devices,
+        )  # fmt: skip
+        return self.search
+
+    def genmove(
+        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
+    ) -> Choice:
+        search = self.prepare(position, history)
+        if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
+            return passing(position.size**2)
+        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
+        return search.choice()
+
+    def choice(self) -> Choice:
+        """What the last search would play now."""
+        return self.search.choice()
+
+
+def first_step(size: int, devices=None) -> int:
+    """Playouts that all workers make at once: the shortest step that leaves none idle."""
+    workers = workers_of(devices)
+    return len(workers) * default_lanes(size, workers[0].platform)
+
+
+def next_step(step: int, seconds: float, least: int, most: int) -> int:
+    """How many playouts to make after a step that took so long: about as many as fit `STEP_SECONDS`, in powers of eight."""
+    if seconds > STEP_SECONDS:
+        return max(step // 8, min(least, step))
+    return min(8 * step, most) if 8 * seconds < STEP_SECONDS else step
+
+
+def _restricted(useful: np.ndarray, position: Position, history, restrictions: Restrictions) -> np.ndarray:
+    """bool [P]: what restrictions leave of the useful moves; moves that they allow need not be useful."""
+    legal = np.asarray(position.legal())[:, :-1] & ~Game(position, earlier=history).forbidden()
+    black = np.asarray(position.to_play) == BLACK
+    return restrictions.apply(np.append(useful, not useful.any())[None], legal, np.zeros(1, np.int64), black)[0, :-1]
