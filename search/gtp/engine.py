@@ -69,7 +69,7 @@ class Engine:
                 return
             self._write(f"={command.identity}\n")
             begun = True
-            result(lambda text: self._write(protocol.body(text) + "\n"))
+            result(self._say)
         except Failure as failure:
             if not begun:
                 self._write(protocol.reply(command, str(failure), success=False))
@@ -82,6 +82,12 @@ class Engine:
                 self._write(protocol.reply(command, f"internal error: {text}", success=False))
         if begun:
             self._write("\n")
+
+    def _say(self, text: str) -> None:
+        """Writes a line of a reply that goes on; an empty one would end it."""
+        text = protocol.body(text)
+        if text:
+            self._write(text + "\n")
 
     def _call(self, command: Command) -> str | Stream | None:
         function = self.commands.get(command.name)

@@ -25,7 +25,7 @@ class Client:
 
     def __init__(self, size: int | None = 5, *, lines: int = 1, **settings):
         self.written: list[str] = []
-        self.lines = lines
+        self.lines, self.asked = lines, 0
         self.engine = Engine(Settings(**{**QUICK, **settings}), self.written.append, interrupted=self._interrupted)
         if size is not None:
             self.ok(f"boardsize {size}")
@@ -33,6 +33,7 @@ class Client:
     def __call__(self, line: str) -> str:
         """All that is written in answer to a line."""
         del self.written[:]
+        self.asked = 0
         self.engine.obey(line)
         return "".join(self.written)
 
@@ -58,7 +59,8 @@ class Client:
         return "\n".join("".join(".XO"[stone] for stone in row) for row in self.engine.table.stones)
 
     def _interrupted(self) -> bool:
-        return sum(text.count("\n") for text in self.written) > self.lines  # the first line is the reply's own
+        self.asked += 1  # a client that hears nothing has no patience for ever
+        return self.asked > 2_000 or sum(text.count("\n") for text in self.written) > self.lines  # the first is the reply's own
 
 
 def body_of(answer: str) -> str:
