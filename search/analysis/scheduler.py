@@ -1,8 +1,8 @@
 """Which work next: one thread drives all searches, and hands out playouts.
 
 Searches of one board size share a device (`search.shared`): each round of the loop lets every search launch what it may, sends
-what they ask for together, and adds the results that have come back. Playouts without a tree are made in batches by a second
-thread, which only ever runs one function after another; so is the ownership that replies of searches carry.
+what they ask for together, and adds the results that have come back. Playouts without a tree are made in batches by other
+threads, and so is the ownership that replies of searches carry.
 
 Everything here happens in the scheduler's thread, but for what is marked otherwise.
 """
@@ -36,10 +36,10 @@ LARGE_SEARCH = 20_000
 MOST_MEMORY = 1 << 28
 #: Positions of a batch, at least and at most if there are so many, and the playouts that make it large enough. Batches should
 #: not be larger than needed: while one is played, the replies of another are written.
-LEAST_TOGETHER, MOST_TOGETHER, ENOUGH = 32, 256, 60_000
+LEAST_TOGETHER, MOST_TOGETHER, ENOUGH = 64, 256, 100_000
 #: Playouts of a slice on 9x9: a fraction of a second. On larger boards fewer.
-SLICE = 200_000
-#: Batches under way, and slices handed out.
+SLICE = 400_000
+#: Batches under way, and slices handed out: two, so that the last games of one and the first of the next run side by side.
 BATCHES, SLICES = 4, 2
 #: A new batch waits until nothing has come in for so long, but not longer than that, seconds: a client's queries come one by one.
 QUIET, PATIENCE = 0.002, 0.02
@@ -75,7 +75,7 @@ class Scheduler:
         self._winding_up: list[Task] = []
         self._batches: collections.deque[Batch] = collections.deque()
         self._slices_out = 0
-        self._second = concurrent.futures.ThreadPoolExecutor(1, "playouts")
+        self._others = concurrent.futures.ThreadPoolExecutor(SLICES, "playouts")
         self._ending = False
         self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
         self._thread.start()
@@ -126,7 +126,7 @@ class Scheduler:
 
         self._post(end)
         self._thread.join(seconds)
-        self._second.shutdown(wait=False, cancel_futures=True)
+        self._others.shutdown(wait=False, cancel_futures=True)
         for device in self._devices.values():
             device.close()
 
@@ -144,7 +144,7 @@ class Scheduler:
                 self._posted.popleft()()
             worked = self._go_on_with_trees()
             pause = self._go_on_with_playouts()
-            if not worked and not self._posted:
+            if not (worked or self._posted or self._ending):
                 self._wake.wait(pause)
 
     def _give_up(self, chosen: Callable[[Task], bool]) -> None:
@@ -265,7 +265,7 @@ class Scheduler:
                 root, of_moves = found.get("root"), found.get("of_moves")
                 send(replies.with_ownership(reply, task, None if root is None else root[0], of_moves))
 
-        self._in_second_thread(play, add, [task])
+        self._elsewhere(play, add, [task])
 
     # Playouts without a tree.
 
@@ -298,7 +298,7 @@ class Scheduler:
 
     def _hand_out(self, batch: Batch) -> None:
         size = batch.tasks[0].query.size
-        play = batch.slice(int(SLICE * (81 / size**2) ** 2))
+        play = batch.slice(int(SLICE * min(1.0, 81 / size**2) ** 2))
         self._slices_out += 1
 
         def add(found) -> None:
@@ -320,10 +320,10 @@ class Scheduler:
             if batch in self._batches:
                 self._batches.remove(batch)
 
-        self._in_second_thread(play, add, batch.tasks, drop)
+        self._elsewhere(play, add, batch.tasks, drop)
 
-    def _in_second_thread(self, play: Callable, add: Callable, tasks: list[Task], drop: Callable[[], None] = lambda: None) -> None:
-        """Runs a function in the second thread, and what is to be done with its result in this one."""
+    def _elsewhere(self, play: Callable, add: Callable, tasks: list[Task], drop: Callable[[], None] = lambda: None) -> None:
+        """Runs a function in another thread, and what is to be done with its result in this one."""
 
         def done(future: concurrent.futures.Future) -> None:
             if not future.cancelled():
@@ -342,4 +342,4 @@ class Scheduler:
             for task in tasks:
                 self._fail(task, error)
 
-        self._second.submit(play).add_done_callback(done)
+        self._others.submit(play).add_done_callback(done)

@@ -1,0 +1,222 @@
+"""Many queries at once: what they share does not show, nothing is lost, nothing comes twice."""
+
+import random
+import threading
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import Search
+from search.analysis.scheduler import Engine
+from search.analysis.service import Limits, Service
+from search.analysis.work import Batch, tasks_of
+from search.game import Game
+from search.move_infos import move_infos
+from tests.search.analysis.talk import Talk, eventually, is_final, query
+
+#: Practically for ever.
+LONG = {"maxVisits": 10**9}
+
+
+def of_all_kinds(number: int) -> dict:
+    """A query; each number's is different, and the same every time."""
+    kinds = [{"maxVisits": 250}, {"maxVisits": 400, "seed": 5}, {"playouts": 300}, {"playouts": 70, "seed": 3, "komi": 3}]
+    kinds += [{"maxVisits": 300, "includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True}]
+    kinds += [{"playouts": 300, "includeOwnership": True, "includeAmaf": True}]
+    moves = [f"{'ABCDE'[number % 5]}{1 + number // 5 % 5}"] if number % 3 else []
+    return query(f"q{number}", *moves, **kinds[number % len(kinds)])
+
+
+def test_a_reply_is_the_same_alone_and_among_63_others(service):
+    """Searches and playouts of several seeds and komi, in another order the second time."""
+    one_by_one = Talk(service)
+    alone = [one_by_one.ask(of_all_kinds(i)) for i in range(0, 64, 7)]
+    one_by_one.end()
+    together = Talk(service)
+    order = random.Random(1).sample(range(64), 64)
+    together.send(*(of_all_kinds(i) for i in order))
+    replies = together.finals(64)
+    together.end()
+    for reply in alone:
+        assert replies[reply["id"], reply["turnNumber"]] == reply
+
+
+def test_a_search_is_that_of_the_library(talk):
+    """The same moves, visits and rates as `search.Search` of the same position, seed and superko."""
+    game = Game(jaxgo.Position.empty(5))
+    for point in (12, 6):
+        game.play(point)
+    search = Search(game.position, history=game.history, komi=0.5, seed=3, in_flight=1)
+    search.run(visits=800)
+    reply = talk.ask(query("lib", "C3", "B4", maxVisits=800, seed=3, overrideSettings={"reportAnalysisWinratesAs": "SIDETOMOVE"}))
+    assert reply["moveInfos"] == move_infos(search, line=15)
+    search.close()
+
+
+def test_slices_of_a_batch_add_up(service):
+    """However the playouts are cut, the result is that of one call."""
+    from search.analysis.query import read_query
+
+    asked = [read_query(query(str(i), *["C3"][:i], playouts=700, includeOwnership=True))[0] for i in range(2)]
+    tasks = [
+        task
+        for one in asked
+        for task in tasks_of(one, service.games.line(5, (), one.first, one.moves), None, visits=1, playouts=1, seed=4)
+    ]
+    whole, parts = Batch(tasks), Batch(tasks)
+    whole.add(whole.slice(10**9)())
+    while not parts.all_issued:
+        parts.add(parts.slice(330)())
+    assert whole.complete and parts.complete
+    for i in range(2):
+        for name, expected in vars(whole.result(i)).items():
+            np.testing.assert_array_equal(getattr(parts.result(i), name), expected, name)
+
+
+def test_answers_come_out_of_order(talk):
+    talk.send(query("slow", maxVisits=30_000), query("fast", maxVisits=200))
+    replies = talk.wait(lambda replies: sum(map(is_final, replies)) == 2)
+    assert [reply["id"] for reply in replies] == ["fast", "slow"]
+
+
+def test_terminate(talk):
+    """One turn of a query, then all of another, whether they wait or are under way."""
+    talk.send(query("a", "C3", "B2", analyzeTurns=[0, 1, 2], **LONG), query("b", playouts=10**9), query("c", **LONG))
+    talk.send({"id": "t1", "action": "terminate", "terminateId": "a", "turnNumbers": [1, 7]})
+    replies = talk.wait(lambda replies: len(replies) >= 2)
+    assert replies[0] == {"id": "a", "isDuringSearch": False, "noResults": True, "turnNumber": 1}
+    assert replies[1] == {"id": "t1", "action": "terminate", "terminateId": "a", "turnNumbers": [1, 7]}
+    talk.send({"id": "t2", "action": "terminate", "terminateId": "b"}, {"id": "t3", "action": "terminate", "terminateId": "nobody"})
+    replies = talk.wait(lambda replies: len(replies) >= 5)
+    assert [(r["id"], r.get("noResults")) for r in replies[2:]] == [("b", True), ("t2", None), ("t3", None)]
+    talk.send({"id": "t4", "action": "terminate_all"})
+    assert all(reply["noResults"] for reply in talk.finals(5).values())
+    assert talk.ask(query("d", playouts=5))["rootInfo"]["visits"] == 5
+
+
+def test_terminate_is_for_the_own_queries_only(service):
+    one, other = Talk(service), Talk(service)
+    one.send(query("same", playouts=200_000))
+    other.send({"id": "t", "action": "terminate", "terminateId": "same"}, {"id": "u", "action": "terminate_all"})
+    other.wait(lambda replies: len(replies) == 2)
+    assert "noResults" not in one.finals(1)["same", 0]
+    one.end(), other.end()
+
+
+@pytest.mark.parametrize("kind", ["maxVisits", "playouts"])
+def test_reports_during_the_search(talk, kind):
+    talk.send(query("r", **{kind: 10**9}, reportDuringSearchEvery=0.05, firstReportDuringSearchAfter=0.01, includeOwnership=True))
+    replies = talk.wait(lambda replies: len(replies) >= 4)
+    visits = [reply["rootInfo"]["visits"] for reply in replies]
+    assert all(reply["isDuringSearch"] is True for reply in replies)
+    assert visits == sorted(visits) and visits[0] < visits[-1]
+    assert all(len(reply["ownership"]) == 25 for reply in replies)
+    talk.send({"id": "t", "action": "terminate", "terminateId": "r"})
+    talk.wait(lambda replies: any(reply["id"] == "t" for reply in replies))
+    number = len(talk.replies)
+    assert talk.ask(query("after", maxVisits=200))["id"] == "after"
+    assert len(talk.replies) == number + 1, "no report comes after the last reply"
+
+
+@pytest.fixture
+def narrow():
+    """A service that has one search under way at a time."""
+    made = Service(Engine(active=1), Limits(visits=300, queue=6))
+    made.scheduler.prepare(5)
+    yield made
+    made.end()
+
+
+def test_priorities(narrow):
+    """What waits is taken by priority, then by arrival."""
+    talk = Talk(narrow)
+    talk.send(query("first", maxVisits=20_000))
+    assert eventually(lambda: narrow.scheduler._active)
+    talk.send(query("low", priority=-1), query("high", priority=5), query("mid", "C3", "B2",
+              analyzeTurns=[0, 2], priorities=[1, 3]), query("mid2", priority=3))  # fmt: skip
+    replies = talk.wait(lambda replies: len(replies) == 6)
+    assert [(r["id"], r["turnNumber"]) for r in replies] == [("first", 0), ("high", 0), ("mid", 2), ("mid2", 0), ("mid", 0), ("low", 0)]
+    talk.end()
+
+
+def test_the_queue_is_bounded_for_each_client(narrow):
+    talk, other = Talk(narrow), Talk(narrow)
+    talk.send(query("long", **LONG))
+    talk.send(query("five", *["C3"], analyzeTurns=[0, 1]), *(query(f"q{i}") for i in range(3)))
+    reply = talk.error(query("two", "C3", analyzeTurns=[0, 1]))
+    assert "The queue is full: a client may have 6 positions waiting" in reply["error"] and reply["id"] == "two"
+    other.send(query("of another"))
+    talk.send({"id": "t", "action": "terminate", "terminateId": "long"})
+    assert len(talk.finals(6)) == 6
+    assert other.finals(1)
+    assert talk.ask(query("again"))["moveInfos"]
+    talk.end(), other.end()
+
+
+def test_clients_take_turns(narrow):
+    """One who asks for much, at whatever priority, does not keep another waiting for all of it."""
+    much, little = Talk(narrow), Talk(narrow)
+    much.send(*(query(f"m{i}", maxVisits=3000, priority=9) for i in range(6)))
+    little.send(query("little", priority=-9))
+    little.finals(1)
+    assert sum(map(is_final, much.replies)) < 6
+    much.finals(6)
+    much.end(), little.end()
+
+
+def test_two_who_ask_at_once_for_a_new_board(service):
+    """Each gets his answer; the programs for the board are compiled once."""
+    talks = [Talk(service) for _ in range(2)]
+    threads = [threading.Thread(target=talk.send, args=(query("new", size=4),)) for talk in talks]
+    for thread in threads:
+        thread.start()
+    replies = [talk.finals(1)["new", 0] for talk in talks]
+    assert replies[0] == replies[1]
+    for talk in talks:
+        talk.end()
+
+
+def test_a_client_who_does_not_read_is_not_listened_to(service):
+    """What waits for him stays bounded, and others are served."""
+    from search.analysis import service as module
+    from search.analysis.service import Client
+
+    client, other = Client(service), Talk(service)
+
+    def pour() -> None:
+        for _ in range(3 * module.MANY):
+            client.wait_for_room()
+            client.read(b"bad")
+
+    thread = threading.Thread(target=pour, daemon=True)
+    thread.start()
+    assert eventually(lambda: len(client._lines) >= module.MANY)
+    assert other.ask(query("o", playouts=5))["id"] == "o"
+    assert len(client._lines) <= module.MANY and thread.is_alive()
+    assert not client.has_room
+    client.drop()
+    thread.join(60)
+    assert not thread.is_alive()
+    other.end()
+
+
+def test_a_fault_in_a_search_is_answered_and_survived(talk, monkeypatch, capsys):
+    from search.analysis import replies
+
+    monkeypatch.setattr(replies, "of_search", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(replies, "of_playouts", lambda *_, **__: 1 / 0)
+    for name, more in (("f", {"maxVisits": 200}), ("g", {"playouts": 20})):
+        assert "Internal error: ZeroDivisionError" in talk.error(query(name, **more))["error"]
+    monkeypatch.undo()
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert talk.ask(query("h", maxVisits=200))["moveInfos"]
+
+
+def test_the_end_answers_what_is_pending():
+    service = Service(Engine(active=1), Limits())
+    talk = Talk(service)
+    talk.send(query("a", **LONG), query("b", **LONG), query("c", playouts=10**9))
+    service.end()
+    assert all(reply["noResults"] for reply in talk.finals(3).values())
+    talk.end()

@@ -1,0 +1,219 @@
+"""Clients at sockets and pipes, polite and not."""
+
+import json
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from search.analysis import streams
+from search.analysis.scheduler import Engine
+from search.analysis.service import Limits, Service
+from tests.search.analysis.talk import HANG, Talk, eventually, query
+
+LONG = {"maxVisits": 10**9}
+
+
+def reader(data: bytes, block: int):
+    """Reads `data` a few bytes at a time."""
+    blocks = [data[i : i + block] for i in range(0, len(data), block)]
+    return lambda _: blocks.pop(0) if blocks else b""
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", []),
+        (b"ab\ncd\n", [b"ab", b"cd"]),
+        (b"ab\ncd", [b"ab", b"cd"]),
+        (b"\n\nab\r\n", [b"", b"", b"ab\r"]),
+        (b"123456\n1234567\n12\n", [b"123456", None, b"12"]),
+        (b"1234567890123456789\nab", [None, b"ab"]),
+        (b"ab\n1234567890123456789", [b"ab", None]),
+    ],
+)
+def test_lines(data, expected, block):
+    """None for a line of more than 6 bytes, however it arrives."""
+    assert list(streams.lines(reader(data, block), 6)) == expected
+
+
+@pytest.fixture(scope="module")
+def listener():
+    """A service at a port of this machine."""
+    service = Service(Engine(), Limits(visits=200, line=2000))
+    service.scheduler.prepare(5)
+    made = streams.Listener(service, "127.0.0.1", 0)
+    yield made
+    service.end()
+    made.close()
+
+
+class Peer:
+    """A client at a socket."""
+
+    def __init__(self, listener: streams.Listener):
+        host, port = listener.address.split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=HANG)
+        self.file = self.socket.makefile("rb")
+
+    def send(self, *queries) -> None:
+        self.socket.sendall(b"".join((q if isinstance(q, bytes) else json.dumps(q).encode()) + b"\n" for q in queries))
+
+    def reply(self) -> dict:
+        return json.loads(self.file.readline())
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()
+
+
+def test_a_client_who_says_all_and_closes_his_half_gets_all_answers(listener):
+    peer = Peer(listener)
+    peer.send(*(query(f"{i}", playouts=20 + i) for i in range(20)), query("last", maxVisits=300))
+    peer.socket.shutdown(socket.SHUT_WR)
+    assert sorted(json.loads(line)["id"] for line in peer.file) == sorted([*map(str, range(20)), "last"])
+    peer.close()
+
+
+def test_a_line_that_is_too_long_is_skipped(listener):
+    peer = Peer(listener)
+    peer.send(b'{"id": "' + b"x" * 5000 + b'"}', query("next", playouts=5))
+    assert peer.reply() == {"error": "Input line is longer than the 2000 bytes allowed; it was skipped"}
+    assert peer.reply()["id"] == "next"
+    peer.close()
+
+
+def test_many_clients_some_of_whom_vanish(listener):
+    """Those who stay get exactly what they asked for."""
+    rng, wrong = random.Random(3), []
+
+    def stay(number: int) -> None:
+        peer = Peer(listener)
+        for i in range(6):
+            peer.send(query(f"{number}-{i}a", playouts=50), query(f"{number}-{i}b", maxVisits=200), b"bad", query("c", "C9"))
+            replies = [peer.reply() for _ in range(4)]
+            names = sorted(str(reply.get("id")) for reply in replies)
+            if names != sorted([f"{number}-{i}a", f"{number}-{i}b", "None", "c"]):
+                wrong.append(replies)
+        peer.close()
+
+    def vanish() -> None:
+        for _ in range(5):
+            peer = Peer(listener)
+            peer.send(query("gone", **LONG), query("gone too", playouts=10**8), b'{"id": "half')
+            if rng.random() < 0.5:  # with a reset instead of an end
+                peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            peer.close()
+
+    threads = [threading.Thread(target=stay, args=(i,)) for i in range(6)] + [threading.Thread(target=vanish) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(HANG)
+        assert not thread.is_alive()
+    assert not wrong
+
+
+def test_what_a_client_who_is_gone_has_asked_for_is_given_up(listener):
+    scheduler = listener._service.scheduler
+    peer = Peer(listener)
+    peer.send(query("gone", reportDuringSearchEvery=0.01, **LONG))
+    assert peer.reply()["isDuringSearch"]
+    assert scheduler._active
+    peer.close()
+    assert eventually(lambda: not scheduler._active and not listener._connected)
+
+
+def test_a_slow_reader_holds_up_nobody(listener):
+    """He asks for far more than fits in the pipe, and reads nothing; then he reads it all."""
+    slow, other = Peer(listener), Peer(listener)
+    number = 5000
+    thread = threading.Thread(target=slow.send, args=[{"id": f"{i}", "action": "query_models"} for i in range(number)])
+    thread.start()
+    for i in range(5):
+        other.send(query(f"{i}", playouts=10))
+        assert other.reply()["id"] == f"{i}"
+    assert [slow.reply()["id"] for _ in range(number)] == [f"{i}" for i in range(number)]
+    thread.join()
+    slow.close(), other.close()
+
+
+# The command itself.
+
+
+def start(*arguments: str) -> subprocess.Popen:
+    """`jaxgo analysis` in a process of its own."""
+    command = [sys.executable, "-m", "jaxgo", "analysis", *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_the_end_of_stdin_finishes_the_queue(tmp_path):
+    log = tmp_path / "log"
+    process = start("--visits", "250", "--log", str(log), "--max-line", "300")
+    text = "\n".join(json.dumps(q) for q in (query("a"), query("b", "C3", analyzeTurns=[0, 1], playouts=30), {"id": "x" * 300}))
+    output, errors = process.communicate(text, timeout=HANG)
+    assert process.returncode == 0, errors
+    replies = [json.loads(line) for line in output.splitlines()]
+    assert sorted((r.get("id", ""), r.get("turnNumber", -1)) for r in replies) == [("", -1), ("a", 0), ("b", 0), ("b", 1)]
+    assert errors == "jaxgo analysis: ready\n"
+    assert [line[0] for line in log.read_text().splitlines()].count("<") == 2
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_signals_end_it_cleanly(number, status):
+    process = start("--active", "1")
+    process.stdin.write("".join(json.dumps(query(name, reportDuringSearchEvery=0.05, **LONG)) + "\n" for name in "ab"))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["isDuringSearch"]
+    process.send_signal(number)
+    output = process.stdout.read()
+    assert process.wait(HANG) == status
+    finals = [reply for reply in map(json.loads, output.splitlines()) if not reply["isDuringSearch"]]
+    assert sorted((reply["id"], reply["noResults"]) for reply in finals) == [("a", True), ("b", True)]
+    assert "Traceback" not in process.stderr.read()
+
+
+def test_the_command_listens():
+    process = start("--listen", "0")
+    line = process.stderr.readline()
+    assert line.startswith("jaxgo analysis: listening at 127.0.0.1:")
+    with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), timeout=HANG) as connection:
+        connection.sendall(b'{"id": "v", "action": "query_version"}\n')
+        assert json.loads(connection.makefile().readline())["version"]
+        process.terminate()
+        assert process.wait(HANG) == 0
+        assert connection.recv(100) == b"", "the connection is closed"
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--bot", "amaf"), "must be a bot with a tree"),
+        (("--listen", "here"), "must be PORT or HOST:PORT"),
+        (("--listen", "127.0.0.1:99999"), "must be PORT or HOST:PORT"),
+        (("--visits", "0"), "must be between 1 and"),
+        (("--log", "/nonexistent/log"), "cannot be written"),
+        (("--listen", "203.0.113.1:80"), "cannot listen at 203.0.113.1:80"),
+    ],
+)
+def test_bad_usage(arguments, message):
+    process = start(*arguments)
+    output, errors = process.communicate(timeout=HANG)
+    assert process.returncode == 2 and output == ""
+    assert len(errors.strip().splitlines()) == 1 and message in errors
+
+
+def test_a_talk_in_this_process_and_a_socket_are_alike(listener):
+    """The same query gets the same reply by either way."""
+    talk, peer = Talk(listener._service), Peer(listener)
+    peer.send(query("q", maxVisits=300, includeOwnership=True))
+    assert peer.reply() == talk.ask(query("q", maxVisits=300, includeOwnership=True))
+    peer.close(), talk.end()
