@@ -91,12 +91,10 @@ class TreePlayer:
         search = self.search
         if search.position.size != position.size:
             return False
-        for moves in ((), *search.lines(2)):
-            if search.leads_to(moves, position, history):
-                for move in moves:
-                    search.advance(move)
-                return True
-        return False
+        line = search.line_to(position, history)
+        for move in line or ():
+            search.advance(move)
+        return line is not None
 
 
 #: The rules of the tree bots, by name.

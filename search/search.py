@@ -268,31 +268,35 @@ class Search:
         else:
             self._plant(after)
 
-    def lines(self, length: int) -> list[tuple[int, ...]]:
-        """All lines of at most so many moves from the root that the tree holds, the shorter first."""
-        tree, lines, ends = self._tree, [], [((), ROOT)]
-        for _ in range(length):
-            ends = [((*line, int(m)), int(tree.child[node, m])) for line, node in ends for m in np.flatnonzero(tree.child[node] > 0)]
-            ends = [(line, node) for line, node in ends if tree.ready[node]]
-            lines += [line for line, _ in ends]
-        return lines
+    def line_to(self, position: Position, history=None, most: int = 2) -> tuple[int, ...] | None:
+        """The shortest line of at most so many moves that the tree holds from its root to a position; None without one.
 
-    def leads_to(self, moves, position: Position, history=None) -> bool:
-        """Whether some moves that the tree holds lead from the root to this position of a game with this history."""
-        tree, node, hashes = self._tree, ROOT, self._history
-        for move in moves:
-            hashes = np.append(hashes, tree.hash[node])
-            node = int(tree.child[node, move])
-        words, ko, passes = leaf_input(position)
-        black = np.asarray(position.to_play)[0] == BLACK
-        return bool(
-            tree.ready[node]
-            and self._rounds.black_moves(np.array([node]))[0] == black
-            and (tree.words[node] == words[0]).all()
-            and tree.ko[node] == ko[0]
-            and tree.passes[node] == passes[0]
-            and np.array_equal(hashes, hash_numbers(history))
-        )
+        Args:
+          position: the position.
+          history: hashes of its game's earlier positions, those before the root included, as in the constructor.
+          most: the most moves.
+        """
+        tree, (words, ko, passes) = self._tree, leaf_input(position)
+        black, wanted = np.asarray(position.to_play)[0] == BLACK, hash_numbers(history)
+        nodes, lines = np.array([ROOT]), np.empty((1, 0), np.int64)
+        for length in range(most + 1):
+            if length:
+                here, moves = np.nonzero(tree.child[nodes] > 0)
+                nodes, lines = tree.child[nodes[here], moves], np.column_stack([lines[here], moves])
+            same = tree.ready[nodes] & (self._rounds.black_moves(nodes) == black) & (tree.words[nodes] == words[0]).all(axis=1)
+            same &= (tree.ko[nodes] == ko[0]) & (tree.passes[nodes] == passes[0])
+            for line in lines[same].tolist():
+                if np.array_equal(self._hashes_before(line), wanted):
+                    return tuple(line)
+        return None
+
+    def _hashes_before(self, line: list[int]) -> np.ndarray:
+        """uint64 [n]: hashes of the game's positions before the one that a line of the tree leads to."""
+        node, hashes = ROOT, []
+        for move in line:
+            hashes.append(self._tree.hash[node])
+            node = int(self._tree.child[node, move])
+        return np.append(self._history, np.array(hashes, np.uint64))
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""

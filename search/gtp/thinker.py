@@ -112,7 +112,9 @@ class Thinker:
         start, position = time.monotonic(), game.turn(colour)
         player = self.player(komi, cleanup, restrictions)
         say = None if report is None else lambda _: report(player, False)
-        limits = self._limits(budget)
+        if isinstance(player, TreePlayer):
+            player.prepare(position, game.history)  # a large tree takes its time to follow the game, which the clock counts too
+        limits = self._limits(None if budget is None else budget - (time.monotonic() - start))
         choice = player.genmove(position, game.history, limits, say, stop)
         seed = 0 if isinstance(player, TreePlayer) else player.search.seed
         self._cleanup, self._used = cleanup, True
@@ -121,8 +123,8 @@ class Thinker:
             report(player, True)
         if restrictions is not None:
             close(player)
-        if limits.seconds is not None:
-            over = time.monotonic() - start - limits.seconds
+        if budget is not None:
+            over = time.monotonic() - start - budget
             self.overhead = max(OVERHEAD_KEPT * self.overhead, over, FIRST_OVERHEAD / 2)
         return choice
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from search import UCB1, Rave, Search
+from search import game as search_game
 from search.backup import back_up
 from search.descent import Ties, descend
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
@@ -281,3 +282,22 @@ def test_memory_of_a_node():
     assert plain == sum(array.itemsize * array[0].size for array in Tree(5, 7).arrays.values())
     assert Tree.bytes_per_node(5, colours=2) == plain + 2 * 26 * 4
     assert Tree.bytes_per_node(5, fractions=True, legal=True) == plain + 2 * 26 * 4 + 2 * 25
+
+
+def test_a_position_is_found_where_the_tree_holds_it():
+    search = Search(Position.empty(5), leaves=16, playouts_per_leaf=8, seed=3)
+    search.run(visits=3000)
+    tree, game = search.tree, search_game.Game(Position.empty(5))
+    assert search.line_to(game.position, game.history) == ()
+    first = search.best()
+    second = int(tree.visits[tree.child[0, first]].argmax())
+    game.play(first)
+    assert search.line_to(game.position, game.history) == (first,)
+    assert search.line_to(game.turn(1), game.history) is None, "the other player's turn is another position"
+    game.play(second)
+    assert search.line_to(game.position, game.history) == (first, second)
+    assert search.line_to(game.position, game.history, most=1) is None
+    assert search.line_to(game.position, game.history[::-1]) is None, "another game led there"
+    assert search.line_to(game.position) is None
+    search.advance(first)
+    assert search.line_to(game.position, game.history) == (second,)
