@@ -70,6 +70,7 @@ class SharedLeaves:
         self._on_done = on_done
         self._waiting: collections.deque[_Request] = collections.deque()
         self._under_way: list[_Call] = []
+        self._oldest_first = False
 
     @property
     def size(self) -> int:
@@ -110,16 +111,19 @@ class SharedLeaves:
             self._send()
 
     def _send(self) -> None:
-        """Sends one call: the first waiting request, and all behind it that have its seed and fit in."""
-        chosen, left, room, seed = [], collections.deque(), self._leaves.leaves, self._waiting[0].seed
-        for request in self._waiting:
+        """Sends one call: the first waiting request and all others that have its seed and fit in.
+
+        The first is in turn the oldest and the smallest, so that young trees do not wait for many large rounds of others.
+        """
+        self._oldest_first = not self._oldest_first
+        order = self._waiting if self._oldest_first else sorted(self._waiting, key=lambda request: len(request.arrays[0]))
+        chosen, room, seed = [], self._leaves.leaves, order[0].seed
+        for request in order:
             count = len(request.arrays[0])
             if request.seed == seed and count <= room:
                 chosen.append(request)
                 room -= count
-            else:
-                left.append(request)
-        self._waiting = left
+        self._waiting = collections.deque(request for request in self._waiting if request not in chosen)
         *arrays, komi = (np.concatenate(columns) for columns in zip(*(request.arrays for request in chosen)))
         call = _Call(self._leaves, self._leaves.submit(*arrays, komi=komi, seed=seed))
         start = 0

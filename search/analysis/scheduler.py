@@ -182,8 +182,12 @@ class Scheduler:
     def _go_on_with_trees(self) -> bool:
         """Lets every search go one step further; whether any did."""
         worked = False
-        while self._trees and len(self._active) < self.engine.active:
-            task = self._trees.pop()
+        while self._trees:
+            # Beyond the limit only for those who have nothing under way: nobody waits for all that another has asked for.
+            full = len(self._active) >= self.engine.active
+            task = self._trees.pop({task.client for task in self._active} if full else ())
+            if task is None:
+                break
             try:
                 task.search = self._search(task)
             except Exception as error:
@@ -273,12 +277,16 @@ class Scheduler:
         """Hands out playouts, as many as may be; how long the thread may sleep, seconds."""
         pause = None
         self._batches = collections.deque(batch for batch in self._batches if batch.wanted)
-        while self._playouts and len(self._batches) < BATCHES:
+        while self._playouts:
             pause = min(self._last_post + QUIET, self._patience_ends) - time.monotonic()
             if pause > 0:
                 break
             pause, self._patience_ends = None, 0.0
-            self._batches.append(self._batch())
+            full = len(self._batches) >= BATCHES
+            first = self._playouts.pop({task.client for batch in self._batches for task in batch.tasks} if full else ())
+            if first is None:
+                break
+            self._batches.appendleft(self._batch(first))
         for _ in range(len(self._batches)):
             batch = self._batches[0]
             self._batches.rotate(-1)
@@ -286,9 +294,8 @@ class Scheduler:
                 self._hand_out(batch)
         return pause
 
-    def _batch(self) -> Batch:
-        """The next batch: the task whose turn it is, and all that can go with it."""
-        first = self._playouts.pop()
+    def _batch(self, first: Task) -> Batch:
+        """A batch of a task and all that can go with it."""
         most = max(LEAST_TOGETHER, min(MOST_TOGETHER, -(-ENOUGH // first.visits)))
         others = self._playouts.take(lambda task: Batch.key(task) == Batch.key(first), most - 1)
         batch = Batch([first, *others])

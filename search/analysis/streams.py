@@ -1,6 +1,7 @@
 """Clients at stdin and stdout, and at a socket: a thread reads from each, another writes to him."""
 
 import os
+import select
 import socket
 import struct
 import sys
@@ -16,6 +17,8 @@ _BLOCK = 1 << 16
 MOST_CLIENTS = 256
 #: How long a client at the socket may take none of what is sent to him, seconds; then he is dropped.
 PATIENCE = 120.0
+#: Seconds between probes whether a client who says nothing is still there.
+PROBES = 15
 
 
 def lines(read: Callable[[int], bytes], longest: int) -> Iterator[bytes | None]:
@@ -46,13 +49,16 @@ def lines(read: Callable[[int], bytes], longest: int) -> Iterator[bytes | None]:
         yield bytes(held)
 
 
-def attend(service: Service, read: Callable[[int], bytes], write: Callable[[bytes], None]) -> tuple[Client, threading.Thread]:
+def attend(
+    service: Service, read: Callable[[int], bytes], write: Callable[[bytes], None], gone: Callable[[], None] | None = None
+) -> tuple[Client, threading.Thread]:
     """Serves one client.
 
     Args:
       service: what the clients share.
       read: reads up to so many bytes from him, none at the end; may raise OSError.
       write: sends bytes, all of them; raises OSError when he is gone.
+      gone: returns when he is gone, after he has said that he will send no more; None where he waits for his answers.
 
     Returns:
       (the client, the thread that writes to him and ends when he has got all replies or is gone).
@@ -67,10 +73,12 @@ def attend(service: Service, read: Callable[[int], bytes], write: Callable[[byte
                     client.too_long()
                 else:
                     client.read(line)
+            client.end()
+            if gone is not None:
+                gone()
+                client.drop()
         except OSError:
             client.drop()
-        finally:
-            client.end()
 
     def write_all() -> None:
         try:
@@ -159,7 +167,14 @@ class Listener:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Only sending has a time limit: a client may be silent as long as he likes.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(PATIENCE), 0))
-        client, writer = attend(self._service, connection.recv, connection.sendall)
+        # One who has closed his half may wait for his answers, or be gone; only probes tell, after a minute or two.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
+            if hasattr(socket, option):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), PROBES)
+        failure = select.poll()
+        failure.register(connection, 0)
+        client, writer = attend(self._service, connection.recv, connection.sendall, failure.poll)
         self._connected[client] = writer
 
         def tidy() -> None:

@@ -24,10 +24,12 @@ class Waiting:
         """Adds a task."""
         heapq.heappush(self._heaps.setdefault(task.client, []), (-task.priority, task.number, task))
 
-    def pop(self) -> Task:
-        """Takes the next task out; its client goes to the end of the line."""
-        client, heap = next(iter(self._heaps.items()))
-        del self._heaps[client]
+    def pop(self, passed_over=frozenset()) -> Task | None:
+        """Takes the next task out of a client who is not passed over; he goes to the end of the line. None without any."""
+        client = next((client for client in self._heaps if client not in passed_over), None)
+        if client is None:
+            return None
+        heap = self._heaps.pop(client)
         task = heapq.heappop(heap)[-1]
         if heap:
             self._heaps[client] = heap

@@ -9,7 +9,7 @@ from search.analysis.scheduler import Engine
 from search.analysis.service import Client, Limits, Service
 
 #: Seconds after which something hangs. A new board size may have to be compiled first.
-HANG = 120
+HANG = 40
 
 
 class Talk:

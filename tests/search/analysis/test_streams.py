@@ -167,30 +167,29 @@ def test_the_end_of_stdin_finishes_the_queue(tmp_path):
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_signals_end_it_cleanly(number, status):
-    process = start("--active", "1")
-    process.stdin.write("".join(json.dumps(query(name, reportDuringSearchEvery=0.05, **LONG)) + "\n" for name in "ab"))
-    process.stdin.flush()
-    assert json.loads(process.stdout.readline())["isDuringSearch"]
-    process.send_signal(number)
-    output = process.stdout.read()
-    assert process.wait(HANG) == status
+    with start("--active", "1") as process:
+        process.stdin.write("".join(json.dumps(query(name, reportDuringSearchEvery=0.05, **LONG)) + "\n" for name in "ab"))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["isDuringSearch"]
+        process.send_signal(number)
+        output = process.stdout.read()
+        assert process.wait(HANG) == status
+        assert "Traceback" not in process.stderr.read()
     finals = [reply for reply in map(json.loads, output.splitlines()) if not reply["isDuringSearch"]]
     assert sorted((reply["id"], reply["noResults"]) for reply in finals) == [("a", True), ("b", True)]
-    assert "Traceback" not in process.stderr.read()
 
 
 def test_the_command_listens():
-    process = start("--listen", "0")
-    line = process.stderr.readline()
-    assert line.startswith("jaxgo analysis: listening at 127.0.0.1:")
-    with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), timeout=HANG) as connection:
-        connection.sendall(b'{"id": "v", "action": "query_version"}\n')
-        assert json.loads(connection.makefile().readline())["version"]
-        process.terminate()
-        assert process.wait(HANG) == 0
-        assert connection.recv(100) == b"", "the connection is closed"
-    for stream in (process.stdin, process.stdout, process.stderr):
-        stream.close()
+    with start("--listen", "0") as process:
+        line = process.stderr.readline()
+        assert line.startswith("jaxgo analysis: listening at 127.0.0.1:")
+        with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), timeout=HANG) as connection:
+            connection.sendall(b'{"id": "v", "action": "query_version"}\n')
+            with connection.makefile() as file:
+                assert json.loads(file.readline())["version"]
+            process.terminate()
+            assert process.wait(HANG) == 0
+            assert connection.recv(100) == b"", "the connection is closed"
 
 
 @pytest.mark.parametrize(
