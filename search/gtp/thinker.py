@@ -1,5 +1,6 @@
 """Players and their searches: what the engine thinks with."""
 
+import concurrent.futures
 import dataclasses
 import time
 from collections.abc import Callable
@@ -70,7 +71,10 @@ class Thinker:
         if size in self._compiled:
             return
         player, game = self._make(0.0, False), Game(Position.empty(size), 0.0)
-        player.compile(size)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
+            also = pool.submit(ownership, game.position, 1)
+            player.compile(size)
+            also.result()
         # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
         few = Limits(visits=4 * self.settings.playouts_per_leaf)
         for point in (None, None, size * size):
@@ -78,7 +82,6 @@ class Thinker:
         player.genmove(game.turn(game.to_play), game.history, few)
         game.forbidden()
         close(player)
-        ownership(game.position, 1)
         self._compiled.add(size)
 
     def player(self, komi: float, cleanup: bool = False, restrictions: Restrictions | None = None) -> Player:

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from jaxgo import Position
 from search import UCB1, Rave, Search
 from search import game as search_game
 from search.backup import back_up
