@@ -18,7 +18,7 @@ import numpy as np
 from jax import lax
 
 from jaxgo import checks, draws
-from jaxgo.devices import compiled_for, default_lanes, workers_of
+from jaxgo.devices import compiled_for, default_lanes, lanes_for, workers_of
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
@@ -138,8 +138,8 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
 @functools.cache
 def _compiled(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device):
     """The compiled function of a chunk shape on a device; one thread compiles while others wait."""
-    build = functools.partial(_build, kind, size, shape, min(lanes, max(shape[0] * shape[1] // LEAST_PER_LANE, 1)), longest, device)
-    return compiled_for(device, build)
+    lanes = lanes_for(lanes, shape[0] * shape[1] // LEAST_PER_LANE, device.platform)
+    return compiled_for(device, functools.partial(_build, kind, size, shape, lanes, longest, device))
 
 
 def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device, play_all):

@@ -19,7 +19,7 @@ from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo import checks, draws, rules
-from jaxgo.devices import compiled_for, default_lanes, workers_of
+from jaxgo.devices import compiled_for, default_lanes, lanes_for, workers_of
 from jaxgo.engine import thresholds
 from jaxgo.geometry import geometry
 from jaxgo.one_loop import compiler_options
@@ -219,7 +219,7 @@ def _compiled(*shape):
 def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device, play_all):
     g = geometry(size)
     longest = default_max_plies(size)
-    lanes = max(1, min(default_lanes(size, device.platform), leaves * playouts // PER_LANE))
+    lanes = lanes_for(default_lanes(size, device.platform), leaves * playouts // PER_LANE, device.platform)
 
     def step(words, ko, passes, black, move, streams, bounds, seed, count):
         boards = tuple(words[:, w] for w in range(2 * g.num_words))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgo import checks, draws
-from jaxgo.devices import default_lanes
+from jaxgo.devices import default_lanes, lanes_for
 from jaxgo.executor import play_all
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.playout import Job, Records, Table, captured_of, moves_of
@@ -138,7 +138,7 @@ def simulate(
             num_playouts, draws.seed_words(check_seed(seed)), num_positions=jnp.int32(position.batch),
             num_playouts=jnp.int32(num_playouts), first_playout=jnp.asarray(first_playout, jnp.int32), max_plies=jnp.int32(longest),
         ),
-        lanes=min(lanes, position.batch * num_playouts),
+        lanes=lanes_for(lanes, position.batch * num_playouts, "cpu"),
         longest=longest,
         first_plays=False,
         moves=moves,

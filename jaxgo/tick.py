@@ -4,7 +4,7 @@ A lane is one running playout. In a tick, each lane
 
  1. draws a move uniformly among its candidates, unless an earlier draw is still undecided: the empty points that are no eye of
     the mover, not the ko point, and not found illegal before (`barred`, `dead`);
- 2. floods from the liberties that are left through the stones of both colours, as far as `SWEEPS` sweeps carry;
+ 2. floods from the liberties that are left through the stones of both colours, as far as one sweep down and up carries;
  3. decides, if the flood already tells: the move is legal (and is played, with its captures), or is suicide (and is barred, so
     that the next draw is uniform over the rest: rejection sampling keeps the choice exactly uniform over the legal candidates),
     or there was no candidate, and the lane passes. An undecided lane goes on flooding in the next tick.
@@ -32,9 +32,6 @@ from jaxgo import draws
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry
 
-#: Down-and-up sweeps of the flood in a tick: more decide more moves at once but cost every lane. Two on boards of more words make
-#: `play` so long that LLVM no longer keeps it in vectors (ten times slower on 24x24).
-SWEEPS, MOST_WORDS_OF_SWEEPS = 2, 21
 #: `Lanes.move` of a lane without an undecided move.
 NO_MOVE = -1
 #: Moves that `Lanes.log` holds.
@@ -183,8 +180,8 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
     target = bb.choose(enclosed, opp, with_stone)
     theirs = bb.both(source, opp)
     second = bb.both(bb.choose(enclosed, bb.one_neighbour(g, stone), source), target)
-    for _ in range(SWEEPS if g.num_words <= MOST_WORDS_OF_SWEEPS else 1):
-        theirs, second = bb.spread(g, theirs, opp), bb.spread(g, second, target)
+    # More sweeps decide more moves at once but cost every lane, and above 21 words they are too long for LLVM's vectors.
+    theirs, second = bb.spread(g, theirs, opp), bb.spread(g, second, target)
 
     # Enemy neighbours that the flood has not reached are captured, once the flood is complete.
     cut_off = bb.any_point(bb.without(bb.both(around, opp), theirs))

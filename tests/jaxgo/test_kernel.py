@@ -27,7 +27,7 @@ def some_positions(size: int) -> Position:
     after_a_pass.play(after_a_pass.pass_move)
     over = Game(size)
     over.play(over.pass_move), over.play(over.pass_move)
-    with_ko = next(g for g in (middle_game(size, plies, seed) for seed in range(200) for plies in (20, 25)) if g.ko >= 0)
+    with_ko = next(g for g in (middle_game(size, plies, seed) for seed in range(200) for plies in (size * size * 4 // 5, size * size)) if g.ko >= 0)
     return from_games(Game(size), after_a_pass, over, with_ko, Game(size))
 
 
