@@ -55,8 +55,8 @@ def resumed(position: Position) -> Position:
     return dataclasses.replace(position, passes=np.zeros_like(np.asarray(position.passes)))
 
 
-def score(table: Table, judged: Judgement) -> float:
-    """Black's area minus White's and komi, once dead stones are taken off."""
+def score(table: Table, judged: Judgement = ()) -> float:
+    """Black's area minus White's and komi, once the dead stones of a judgement are taken off."""
     stones = table.stones.copy()
     for chain, status in judged:
         if status == DEAD:

@@ -2,11 +2,13 @@
 
 import time
 
+import numpy as np
+
 from jaxgo import evaluate
 from jaxgo.evaluation import Evaluation
 from jaxgo.sgf import format_point
 from search.choice import Choice
-from search.gtp import arguments
+from search.gtp import arguments, scoring
 from search.gtp.protocol import Failure
 from search.gtp.thinker import Thought
 from search.root import RootStatistics
@@ -36,11 +38,21 @@ def choose(engine, colour: int, **options) -> str:
     table, clock = engine.table, engine.clock
     budget = clock.budget(colour, table.size**2, len(table.game.moves), engine.thinker.overhead)
     choice = engine.thinker.genmove(table.game, colour, table.komi, budget, stop=engine.ending, **options)
+    if _ends_in_a_loss(engine, colour, choice):
+        left = None if budget is None else budget - (time.monotonic() - engine.received)
+        choice = engine.thinker.genmove(table.game, colour, table.komi, left, stop=engine.ending, **{**options, "cleanup": True})
     clock.spend(colour, time.monotonic() - engine.received)
     if not choice.resign:
         table.game.play(choice.move, colour)
         engine.played_own_move()
     return said(choice, table.size)
+
+
+def _ends_in_a_loss(engine, colour: int, choice: Choice) -> bool:
+    """Whether a pass would end a game that is won as it stands, but lost once dead stones are taken off."""
+    table = engine.table
+    ends = choice.move == table.size**2 and int(np.asarray(table.game.turn(colour).passes)[0]) == 1
+    return ends and not choice.resign and colour * scoring.score(table) > 0 > colour * scoring.score(table, engine.judgement())
 
 
 def said(choice: Choice, size: int) -> str:

@@ -206,6 +206,21 @@ def test_genmove_takes_a_won_pass_and_cleanup_does_not():
     assert client.ok("kgs-genmove_cleanup b") != "pass"
 
 
+def test_does_not_pass_into_a_loss():
+    """White has passed, and Black's two stones win as long as they stand; but they are dead."""
+    client = Client(5, visits=400)
+    for y, row in enumerate((".OO.O", ".OOOO", "XO.OO", ".OOOO", "XOOOO")):
+        client.play(*(f"{'b' if stone == 'X' else 'w'} {'ABCDE'[x]}{5 - y}" for x, stone in enumerate(row) if stone != "."))
+    client.play("w pass")
+    client.ok("komi -20")
+    assert client.ok("final_status_list dead").split() == ["A3", "A1"]
+    assert client.ok("final_score") == "W+5"
+    assert client.ok("genmove b") != "pass"
+    client.ok("undo")
+    client.ok("komi -26")
+    assert client.ok("genmove b") == "pass"
+
+
 def test_resigns_when_told_to():
     client = Client(5, resign=0.9)
     client.ok("komi 50")
