@@ -1,0 +1,117 @@
+"""Figures of moves under KataGo's names, and ownership of a search."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import jaxgo
+import search
+from search import ownership
+from search.move_infos import lower_bound, move_infos, move_infos_of_choice, other_side, priors, root_info
+from search.tree import ROOT
+
+KEYS = {
+    "move", "visits", "edgeVisits", "weight", "edgeWeight", "winrate", "scoreLead", "scoreMean", "scoreSelfplay", "scoreStdev",
+    "prior", "utility", "lcb", "utilityLcb", "playSelectionValue", "order", "pv",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["rave", "uct"])
+def searched(request):
+    """A search on 5x5, White to move."""
+    rule = search.Rave() if request.param == "rave" else search.UCB1()
+    made = search.Search(jaxgo.Position.empty(5).play(np.array([12])), komi=3.5, rule=rule, leaves=32)
+    made.run(visits=3000)
+    yield made
+    made.close()
+
+
+def test_move_infos_are_the_statistics(searched):
+    found, infos = searched.statistics(), move_infos(searched)
+    json.dumps(infos, allow_nan=False)
+    assert all(info.keys() == KEYS for info in infos)
+    assert len(infos) == np.count_nonzero(found.visits)
+    assert sum(info["visits"] for info in infos) == found.visits.sum()
+    best = searched.best()
+    assert infos[0]["move"] == jaxgo.sgf.format_point(best, 5) and infos[0]["winrate"] == found.win_rate[best]
+    visits = [info["visits"] for info in infos[1:]]
+    assert visits == sorted(visits, reverse=True)
+    assert [info["order"] for info in infos] == list(range(len(infos)))
+    assert 0 < sum(info["prior"] for info in infos) <= 1 + 1e-9
+    np.testing.assert_allclose(priors(found).sum(), 1)
+
+
+def test_the_standard_deviation_is_that_of_the_playouts():
+    """At a root whose playouts are all its own."""
+    tree = search.Search(jaxgo.Position.empty(5), komi=3.5, seed=2)
+    tree.run(visits=128)
+    margins = jaxgo.playouts(jaxgo.Position.empty(5, 16), 8, seed=2).margin
+    root = root_info(tree.statistics())
+    assert root["scoreLead"] == pytest.approx(margins.mean() - 3.5)
+    assert root["scoreStdev"] == pytest.approx(margins.std())
+    tree.close()
+
+
+def test_most_and_line(searched):
+    infos = move_infos(searched, most=2, line=1)
+    assert len(infos) == 2 and all(info["pv"] == [info["move"]] for info in infos)
+
+
+def test_the_lower_bound():
+    assert lower_bound(0.5, 10_000) == pytest.approx(0.5 - 5 * 0.005, rel=1e-3)
+    assert lower_bound(1.0, 8) < 1.0, "few playouts that were all won prove little"
+    assert math.isfinite(lower_bound(0.0, 0))
+
+
+def test_the_other_side_twice_is_the_same(searched):
+    for info in (*move_infos(searched), root_info(searched.statistics())):
+        turned = other_side(info)
+        assert turned["winrate"] == 1 - info["winrate"] and turned["scoreLead"] == -info["scoreLead"]
+        again = other_side(turned)
+        assert again.keys() == info.keys()
+        assert all(again[key] == pytest.approx(info[key]) for key in info if isinstance(info[key], float))
+
+
+def test_flat_bots():
+    choice = search.make_player("wamaf", komi=3.5).genmove(jaxgo.Position.empty(5), None, search.Limits(visits=1000))
+    infos = move_infos_of_choice(choice, 5)
+    json.dumps(infos, allow_nan=False)
+    assert all(info.keys() == KEYS for info in infos) and len(infos) == 25
+    assert infos[0]["move"] == jaxgo.sgf.format_point(choice.move, 5) and infos[0]["winrate"] == choice.win_rate
+    assert 0 < sum(info["prior"] for info in infos) <= 1 + 1e-9
+
+
+def test_samples_share_out_as_the_playouts_were(searched):
+    tree = searched.tree
+    nodes, counts = ownership.sample(tree, ROOT, 1000)
+    assert counts.sum() == 1000 and len(set(nodes)) == len(nodes)
+    below = {int(tree.child[ROOT, m]): m for m in np.flatnonzero(tree.child[ROOT] > 0)}
+    got = np.zeros(tree.moves)
+    for node, count in zip(nodes, counts):
+        while node != ROOT and node not in below:
+            node = int(tree.parent[node])
+        if node != ROOT:
+            got[below[node]] += count
+    np.testing.assert_allclose(got, tree.visits[ROOT] * (1000 / tree.node_visits[ROOT]), atol=1.0)
+
+
+def test_ownership_of_a_settled_board():
+    """Black owns the left, White the right, whatever is played; one move of each is left between them."""
+    position = jaxgo.Position.from_ascii("""
+        . X . O .
+        X X . O O
+        . X . O .
+        X X X O O
+        . X O O .
+    """)
+    tree = search.Search(position, komi=0.5)
+    tree.run(visits=2000)
+    owner = ownership.ownership(tree)
+    assert (owner[:, :2] == 1).all() and (owner[:, 3:] == -1).all()
+    moves = np.flatnonzero(tree.tree.visits[ROOT])
+    of_moves = ownership.ownership(tree, moves)
+    assert of_moves.shape == (len(moves), 5, 5) and (of_moves[:, :, 3:] == -1).all()
+    np.testing.assert_array_equal(owner, ownership.ownership(tree))
+    tree.close()
