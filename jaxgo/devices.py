@@ -4,7 +4,10 @@ NVIDIA GPUs play whole playouts in one kernel (`jaxgo.kernel`), everything else 
 are the same, bit for bit.
 """
 
+import collections
+import functools
 import os
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -54,6 +57,27 @@ def lanes_for(most: int, wanted: int, platform: str) -> int:
 def has_kernel(device: jax.Device) -> bool:
     """Whether a device plays by the kernel."""
     return device.platform == "gpu" and "rocm" not in device.client.platform_version.lower()
+
+
+class Programs:
+    """Compiled programs by what they are for, of which the device is the last; each is made once.
+
+    Threads that ask for a program wait while one of them compiles it; those of other devices compile theirs meanwhile.
+
+    Args:
+      build: called as `build(*key, play_all)` with the executor; see `compiled_for`.
+    """
+
+    def __init__(self, build: Callable[..., jax.stages.Compiled]):
+        self._build, self._made = build, {}
+        self._compiling = collections.defaultdict(threading.Lock)
+
+    def __call__(self, *key) -> jax.stages.Compiled:
+        if key not in self._made:
+            with self._compiling[key[-1]]:
+                if key not in self._made:
+                    self._made[key] = compiled_for(key[-1], functools.partial(self._build, *key))
+        return self._made[key]
 
 
 _warned = False

@@ -9,7 +9,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import jax
@@ -18,7 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxgo import checks, draws
-from jaxgo.devices import compiled_for, default_lanes, lanes_for, workers_of
+from jaxgo.devices import Programs, default_lanes, lanes_for, workers_of
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
@@ -135,16 +134,11 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     return _Job(position, num_playouts, words, first_playout, max_plies, streams, workers, lanes, progress)
 
 
-@functools.cache
-def _compiled(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device):
-    """The compiled function of a chunk shape on a device; one thread compiles while others wait."""
-    lanes = lanes_for(lanes, shape[0] * shape[1] // LEAST_PER_LANE, device.platform)
-    return compiled_for(device, functools.partial(_build, kind, size, shape, lanes, longest, device))
-
-
 def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device, play_all):
+    """The compiled function of a chunk shape on a device."""
     g = geometry(size)
     positions, each = shape
+    lanes = lanes_for(lanes, positions * each // LEAST_PER_LANE, device.platform)
 
     def play(first_plays, moves, tab, seed, num_positions, num_playouts, first_playout, max_plies):
         return play_all(
@@ -182,7 +176,7 @@ def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: in
     return jitted.lower(*shapes).compile()
 
 
-_compiling = threading.Lock()
+_compiled = Programs(_build)
 
 
 def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tuple[_Chunk, Playouts | Sums]]:
@@ -191,8 +185,7 @@ def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tu
     idle = list(job.workers)
 
     def run(chunk: _Chunk, device: jax.Device):
-        with _compiling:
-            function = _compiled(kind, job.position.size, job.room, job.lanes, job.max_plies, device)
+        function = _compiled(kind, job.position.size, job.room, job.lanes, job.max_plies, device)
         numbers = (chunk.size, chunk.count, job.first_playout + chunk.first, job.max_plies)
         args = (*(np.int32(x) for x in extra), tables[chunk.start], job.seed, *(np.int32(x) for x in numbers))
         # Numpy arrays: to put them on the device first would take longer than the call.

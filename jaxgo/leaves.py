@@ -19,7 +19,7 @@ from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo import checks, draws, rules
-from jaxgo.devices import compiled_for, default_lanes, lanes_for, workers_of
+from jaxgo.devices import Programs, default_lanes, lanes_for, workers_of
 from jaxgo.engine import thresholds
 from jaxgo.geometry import geometry
 from jaxgo.one_loop import compiler_options
@@ -203,17 +203,6 @@ def _words(seed) -> tuple[np.ndarray, np.ndarray]:
 
 
 _words_of_int = functools.lru_cache(_words)
-_programs: dict[tuple, jax.stages.Compiled] = {}
-_compiling = threading.Lock()
-
-
-def _compiled(*shape):
-    """The program of a shape (see `_build`); while one is compiled, those that are ready can be called."""
-    if shape not in _programs:
-        with _compiling:
-            if shape not in _programs:
-                _programs[shape] = compiled_for(shape[-1], functools.partial(_build, *shape))
-    return _programs[shape]
 
 
 def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device, play_all):
@@ -247,6 +236,9 @@ def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Devic
     options = compiler_options(device.platform)
     jitted = jax.jit(step, in_shardings=sharding, out_shardings=sharding, compiler_options=options)
     return jitted.lower(*shapes).compile()
+
+
+_compiled = Programs(_build)
 
 
 def _describe(g, position: Position) -> dict[str, jax.Array]:

@@ -106,18 +106,18 @@ def test_keys_are_seeds():
     assert (play(2**64 - 1).moves != one.moves).any(axis=-1).mean() > 0.99
 
 
-ON_FOUR_DEVICES = """
+ON_EIGHT_DEVICES = """
 import json, sys, zlib
 import numpy as np
 import jaxgo, jax
 from tests import positions
 from tests.jaxgo import test_reproducibility as here
 
-assert len(jax.devices()) == 4
+assert len(jax.devices()) == 8
 digests = {}
 for size, count in positions.SIZES.items():
     small = size in here.SMALL
-    for devices in {5: (None, jax.devices()[1:3], jax.devices()[3]), 9: (jax.devices()[1:],)}.get(size, (jax.devices()[2:],)):
+    for devices in {5: (None, jax.devices()[1:3], jax.devices()[3]), 9: (jax.devices()[5:],)}.get(size, (jax.devices()[6:],)):
         played = jaxgo.playouts(positions.three_positions(size), count, seed=1, moves=True, devices=devices)
         evaluated = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices) if small else None
         evaluated = here.digest(vars(evaluated)) if small else None
@@ -136,11 +136,11 @@ def digest(arrays: dict) -> dict[str, str]:
 
 
 def test_playouts_do_not_depend_on_devices(reference):
-    """Four CPU devices in another process: all, some, one, or the default."""
-    flags = " ".join([os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=4"]).strip()
+    """Eight CPU devices in another process: all, some, one, or the default."""
+    flags = " ".join([os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=8"]).strip()
     environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-c", ON_FOUR_DEVICES], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
+        [sys.executable, "-c", ON_EIGHT_DEVICES], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 0, done.stderr[-4000:]
     digests = json.loads(done.stdout)
