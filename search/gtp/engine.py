@@ -28,6 +28,7 @@ class Engine:
       write: takes the text of replies.
       interrupted: whether another line has come in, or the conversation ends; analysis and pondering stop then.
       ending: whether the conversation is to end soon; moves are chosen at once then.
+      compiled: called after a compilation, while there is time.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class Engine:
         write: Callable[[str], None],
         interrupted: Callable[[], bool] = lambda: False,
         ending: Callable[[], bool] = lambda: False,
+        compiled: Callable[[], None] = lambda: None,
     ):
-        self.settings, self.interrupted, self.ending = settings, interrupted, ending
+        self.settings, self.interrupted, self.ending, self._on_compiled = settings, interrupted, ending, compiled
         self.table = Table(settings)
         self.thinker = Thinker(settings)
         self.clock = Clock()
@@ -108,7 +110,8 @@ class Engine:
 
     def prepare(self) -> None:
         """Compiles for the board on the table, now that no clock runs."""
-        self.thinker.compile(self.table.size)
+        if self.thinker.compile(self.table.size):
+            self._on_compiled()
 
     def judgement(self) -> scoring.Judgement:
         """Which of the chains on the table live."""

@@ -1,7 +1,8 @@
 """Which stones live at the end of a game, and the score.
 
-Random playouts decide: a chain whose points mostly end up with the other player is dead. Two neighbours of different colours that
-mostly neither keep nor lose are in seki.
+Random playouts decide, from the position with either player to move: a chain whose points mostly end up with the other player is
+dead. It is in seki where the player who has to move there dies; on a board with other moves left that shows as neighbours of
+different colours, short of liberties, that mostly neither keep nor lose their points.
 """
 
 import dataclasses
@@ -9,6 +10,8 @@ import dataclasses
 import numpy as np
 
 from jaxgo import Position
+from jaxgo.position import NO_KO
+from search.gtp.arguments import BLACK, WHITE
 from search.gtp.table import Table, chains, neighbours
 from search.gtp.thinker import Ownership
 
@@ -18,6 +21,10 @@ ALIVE, DEAD, SEKI = STATUSES = ("alive", "dead", "seki")
 DEAD_BEYOND = 0.3
 #: Chains in seki belong to nobody by more than this.
 SEKI_WITHIN = 0.5
+#: Where moving kills, a chain's points are its owner's less when he has the move than when he has not, by more than this.
+SEKI_BEYOND = 0.5
+#: Playouts with each player to move.
+PLAYOUTS = 1_000
 
 Judgement = list[tuple[list[int], str]]
 """Each chain of the board, and its status."""
@@ -34,25 +41,32 @@ def judge(position: Position, *, all_live: bool = False) -> Judgement:
     size, found = position.size, chains(stones)
     if all_live:
         return [(chain, ALIVE) for chain in found]
-    owners = Ownership(resumed(position))
-    owners.refine()
-    held = [float(stones.flat[chain[0]] * owners.of_black.flat[chain].mean()) for chain in found]
+    # [2, chain]: how far a chain's points are its own colour's, with its owner to move and with the other.
+    owners = {colour: _ownership(position, colour) for colour in (BLACK, WHITE)}
+    colours = [int(stones.flat[chain[0]]) for chain in found]
+    held = np.array(
+        [[colour * owners[mover * colour].flat[chain].mean() for chain, colour in zip(found, colours)] for mover in (1, -1)]
+    )  # fmt: skip
+    mean = held.mean(axis=0)
+    stuck = held[1] - held[0] > SEKI_BEYOND
     at = {point: number for number, chain in enumerate(found) for point in chain}
     out = []
     for number, chain in enumerate(found):
-        status = DEAD if held[number] < -DEAD_BEYOND else ALIVE
-        if abs(held[number]) < SEKI_WITHIN:
-            liberties = {p for point in chain for p in neighbours(point, size) if not stones.flat[p]}
-            shared = {at[p] for liberty in liberties for p in neighbours(liberty, size) if stones.flat[p] == -stones.flat[chain[0]]}
-            if len(liberties) <= 2 and any(abs(held[other]) < SEKI_WITHIN for other in shared):
-                status = SEKI
-        out.append((chain, status))
+        liberties = {p for point in chain for p in neighbours(point, size) if not stones.flat[p]}
+        others = {at[p] for liberty in liberties for p in neighbours(liberty, size) if stones.flat[p] == -colours[number]}
+        undecided = abs(mean[number]) < SEKI_WITHIN and any(abs(mean[other]) < SEKI_WITHIN for other in others)
+        seki = stuck[number] or (undecided and len(liberties) <= 2)
+        out.append((chain, SEKI if seki else DEAD if mean[number] < -DEAD_BEYOND else ALIVE))
     return out
 
 
-def resumed(position: Position) -> Position:
-    """The position as if nobody had passed, so that it is played on."""
-    return dataclasses.replace(position, passes=np.zeros_like(np.asarray(position.passes)))
+def _ownership(position: Position, colour: int) -> np.ndarray:
+    """float64 [N, N]: who ends up with each point when a player moves first, as if nobody had passed."""
+    fields = {"to_play": colour, "ko": NO_KO, "passes": 0}
+    fresh = {name: np.full_like(np.asarray(getattr(position, name)), value) for name, value in fields.items()}
+    owners = Ownership(dataclasses.replace(position, **fresh), most=PLAYOUTS)
+    owners.refine()
+    return owners.of_black
 
 
 def score(table: Table, judged: Judgement = ()) -> float:

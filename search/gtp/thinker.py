@@ -17,10 +17,14 @@ from search.rounds import Restrictions
 
 #: How long to ponder, seconds; a search that nobody wants any more should not run for ever.
 LONGEST_PONDERING = 600.0
-#: What a move is thought to take beyond the time it is given, before any has been measured, seconds.
-FIRST_OVERHEAD = 0.1
+#: What a move is thought to take beyond the time it is given: before any has been measured, and at least, seconds.
+FIRST_OVERHEAD, LEAST_OVERHEAD = 0.2, 0.1
+#: Playouts that say who owns which point.
+OWNERSHIP_PLAYOUTS = 2_000
 #: The share of the largest overhead that is still reckoned with after another move.
 OVERHEAD_KEPT = 0.9
+#: As a machine that is busy may get busier, this much more than was measured is reckoned with.
+OVERHEAD_GROWN = 1.25
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,10 +70,10 @@ class Thinker:
             close(player)
         self._players.clear()
 
-    def compile(self, size: int) -> None:
-        """Compiles all that `genmove` and analysis need on a board of this size, unless that has been done."""
+    def compile(self, size: int) -> bool:
+        """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet."""
         if size in self._compiled:
-            return
+            return False
         player, game = self._make(0.0, False), Game(Position.empty(size), 0.0)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
             also = pool.submit(ownership, game.position, 1)
@@ -83,6 +87,7 @@ class Thinker:
         game.forbidden()
         close(player)
         self._compiled.add(size)
+        return True
 
     def player(self, komi: float, cleanup: bool = False, restrictions: Restrictions | None = None) -> Player:
         """The player for a komi; one that has to obey restrictions is new each time, and the caller's to close."""
@@ -128,7 +133,7 @@ class Thinker:
             close(player)
         if budget is not None:
             over = time.monotonic() - start - budget
-            self.overhead = max(OVERHEAD_KEPT * self.overhead, over, FIRST_OVERHEAD / 2)
+            self.overhead = max(OVERHEAD_KEPT * self.overhead, OVERHEAD_GROWN * over, LEAST_OVERHEAD)
         return choice
 
     def ponder(self, game: Game, komi: float, stop: Callable[[], bool]) -> None:
@@ -173,20 +178,18 @@ class Ownership:
     Args:
       position: one position.
       seed: of the playouts.
+      most: playouts after which no more are added.
     """
 
-    #: Playouts after which no more are added.
-    MOST = 2_000
-
-    def __init__(self, position: Position, seed: int = 0):
-        self.position, self.seed, self.playouts = position, seed, 0
+    def __init__(self, position: Position, seed: int = 0, most: int = OWNERSHIP_PLAYOUTS):
+        self.position, self.seed, self.most, self.playouts = position, seed, most, 0
         self._sum = np.zeros((position.size, position.size))
 
     def refine(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Adds playouts until there are enough, or `stop` says so; a few are always made."""
         step = first_step(self.position.size)
-        while self.playouts < self.MOST and (self.playouts == 0 or not stop()):
-            count = min(step, self.MOST - self.playouts)
+        while self.playouts < self.most and (self.playouts == 0 or not stop()):
+            count = min(step, self.most - self.playouts)
             self._sum += count * ownership(self.position, count, self.seed, self.playouts)
             self.playouts += count
 

@@ -5,10 +5,8 @@ import numpy as np
 from jaxgo import evaluate
 from jaxgo.sgf import format_point
 from search.gtp.protocol import Failure
-from search.gtp.thinker import Ownership
+from search.gtp.thinker import OWNERSHIP_PLAYOUTS
 
-#: Playouts of the maps.
-PLAYOUTS = Ownership.MOST
 #: Moves of the map of visits.
 MOST_LABELS = 30
 
@@ -42,7 +40,7 @@ def amaf(engine) -> str:
     The differences are scaled so that the largest is 1; stones and points that nobody reached are 0.
     """
     position = engine.table.game.turn(engine.table.game.to_play)
-    found = evaluate(position, PLAYOUTS, komi=engine.table.komi, seed=engine.settings.seed)
+    found = evaluate(position, OWNERSHIP_PLAYOUTS, komi=engine.table.komi, seed=engine.settings.seed)
     side = 0 if engine.table.game.to_play == 1 else 1
     visits, wins = found.amaf_visits[0, side], found.amaf_wins[0, side]
     average = found.win_rate[0] if side == 0 else 1 - found.win_rate[0]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import jaxgo
-from search import bots
+from search import Game, bots
 from search.gtp.commands import COMMANDS
 from tests.search.gtp.client import Client
+from tests.search.tactics import SEKI
 
 #: Commands that clients look for.
 EXPECTED = (
@@ -315,6 +316,17 @@ def test_dead_stones_are_found_and_taken_off():
     assert strict.ok("final_status_list dead") == ""
     margin = int(np.asarray(position.score())[0]) - 7.5
     assert strict.ok("final_score") == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
+
+
+@pytest.mark.parametrize("mover", [1, -1])
+def test_a_seki_is_found_whoever_is_to_move(mover):
+    client = Client(7)
+    client.engine.table.game = Game(jaxgo.Position.from_ascii(SEKI, to_play=mover))
+    assert client.ok("final_status_list dead") == ""
+    seki = client.ok("final_status_list seki").split("\n")
+    assert [chain.split()[0] for chain in seki] == ["A5", "E4"]
+    margin = int(np.asarray(client.engine.table.game.position.score())[0]) - 7.5
+    assert client.ok("final_score") == f"W+{-margin:g}"
 
 
 def _names(position: jaxgo.Position, exclude: str) -> list[str]:

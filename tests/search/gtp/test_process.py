@@ -158,6 +158,20 @@ def test_the_help_teaches():
         assert word in done.stdout
 
 
+def test_the_help_imports_nothing_heavy():
+    code = """
+import sys
+from jaxgo.cli import main
+try:
+    main(["gtp", "--help"])
+except SystemExit as leaving:
+    assert not leaving.code
+print([name for name in ("jax", "numpy", "sgfmill", "search.players") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.endswith("[]\n")
+
+
 def test_the_readme_says_how_clients_start_it():
     readme = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
     assert "jaxgo gtp" in readme
