@@ -17,7 +17,7 @@ from jaxgo.cli import EXIT_DONE, EXIT_FAILED, UsageError
 SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
 
 #: The benchmarks, in the order of the help; the first is the default.
-BENCHMARKS = ("throughput", "peers", "environment", "search", "startup", "scaling", "kernel")
+BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel")
 DEFAULT = BENCHMARKS[0]
 
 _DESCRIPTION = """\

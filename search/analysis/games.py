@@ -135,8 +135,9 @@ class Games:
 
 
 def _on_host(position: Position) -> Position:
-    boards = {name: tuple(np.asarray(word) for word in getattr(position, name)) for name in ("black", "white")}
-    numbers = {name: np.asarray(getattr(position, name)) for name in ("to_play", "ko", "passes")}
+    """A copy; an array that looks into the device's memory would keep that."""
+    boards = {name: tuple(np.array(word) for word in getattr(position, name)) for name in ("black", "white")}
+    numbers = {name: np.array(getattr(position, name)) for name in ("to_play", "ko", "passes")}
     return dataclasses.replace(position, **boards, **numbers)
 
 

@@ -193,3 +193,13 @@ def test_search() -> None:
         assert entry["of_same_batch"] > 0
         assert 0 < entry["shares"]["device"] <= 1.001
     assert document["memory"][0]["bytes_per_node"] > 26 * 20
+
+
+def test_analysis() -> None:
+    document = result_of("analysis", "--sizes", "5", "--runs", "1", "--count", "4096")
+    assert_says_what_it_ran_on(document, "analysis")
+    names = ["one batch", "queries of 1,000 playouts", "one tree", "searches of 2,000 visits", "searches of 20,000 visits"]
+    assert [entry["name"] for entry in document["results"]] == names
+    for entry in document["results"]:
+        assert_spread(entry["per_second"])
+    assert [entry.get("of") for entry in document["results"]] == [None, "one batch", None, "one tree", "one tree"]
