@@ -111,6 +111,7 @@ class Engine:
     def prepare(self) -> None:
         """Compiles for the board on the table, now that no clock runs."""
         if self.thinker.compile(self.table.size):
+            scoring.score(self.table, self.judgement())
             self._on_compiled()
 
     def judgement(self) -> scoring.Judgement:

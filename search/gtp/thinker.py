@@ -11,6 +11,7 @@ from jaxgo import Position, evaluate
 from search.choice import Choice, Limits
 from search.flat import first_step
 from search.game import Game
+from search.gtp.arguments import BLACK, WHITE
 from search.gtp.settings import DEFAULT_VISITS, Settings
 from search.players import Player, TreePlayer, make_player
 from search.rounds import Restrictions
@@ -18,7 +19,7 @@ from search.rounds import Restrictions
 #: How long to ponder, seconds; a search that nobody wants any more should not run for ever.
 LONGEST_PONDERING = 600.0
 #: What a move is thought to take beyond the time it is given: before any has been measured, and at least, seconds.
-FIRST_OVERHEAD, LEAST_OVERHEAD = 0.2, 0.1
+FIRST_OVERHEAD, LEAST_OVERHEAD = 0.3, 0.2
 #: Playouts that say who owns which point.
 OWNERSHIP_PLAYOUTS = 2_000
 #: The share of the largest overhead that is still reckoned with after another move.
@@ -83,7 +84,8 @@ class Thinker:
         few = Limits(visits=4 * self.settings.playouts_per_leaf)
         for point in (None, None, size * size):
             game.play(player.genmove(game.turn(game.to_play), game.history, few).move if point is None else point, game.to_play)
-        player.genmove(game.turn(game.to_play), game.history, few)
+        for colour in (BLACK, WHITE):  # one of them out of turn
+            player.genmove(game.turn(colour), game.history, few)
         game.forbidden()
         close(player)
         self._compiled.add(size)
