@@ -156,7 +156,7 @@ def test_moves_on_every_size(size):
 
 
 @pytest.mark.parametrize(
-    "bot", [pytest.param(bot, marks=[] if bot in ("rave", "rave-v1", "ucb", "mc") else pytest.mark.slow) for bot in bots.SUMMARIES]
+    "bot", [pytest.param(bot, marks=[] if bot in ("rave", "mc") else pytest.mark.slow) for bot in bots.SUMMARIES]
 )
 def test_every_bot_answers(bot):
     client = Client(4, bot=bot, visits=40)

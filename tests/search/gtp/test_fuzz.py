@@ -54,7 +54,7 @@ def play_on(seed: int, count: int) -> None:
 
 
 def test_lines_that_look_like_commands():
-    play_on(1, 800)
+    play_on(1, 400)
 
 
 @pytest.mark.slow

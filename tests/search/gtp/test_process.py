@@ -35,7 +35,7 @@ def test_a_script_is_answered_to_its_end():
 
 
 def test_quit_is_answered_and_nothing_after_it():
-    done = run(*QUICK, text="quit\nname\n")
+    done = run(text="quit\nname\n")
     assert (done.returncode, done.stdout) == (0, "= \n\n")
 
 
@@ -55,12 +55,11 @@ def test_a_burst_is_taken_at_once_and_answered_in_order():
         engine.ok("quit")
 
 
-@pytest.mark.parametrize("command", ["lz-analyze b 5", "kata-analyze 5 maxmoves 3"])
-def test_analysis_ends_at_any_line_within_a_tenth_of_a_second(command):
+def test_analysis_ends_at_any_line_within_a_tenth_of_a_second():
     with Piped(*QUICK) as engine:
         waits = []
-        for interruption in ("name\n", "\n", "protocol_version\n", "# nothing\n", "17 play b A1\n", "undo\n"):
-            engine.send(f"{command}\n")
+        for i, interruption in enumerate(("name\n", "\n", "protocol_version\n", "# nothing\n", "17 play b A1\n", "undo\n") * 2):
+            engine.send(("lz-analyze b 5\n", "kata-analyze 5 maxmoves 3\n")[i // 6])
             assert engine.line() == "="
             for _ in range(2):
                 assert engine.line().startswith("info move ")
@@ -88,8 +87,8 @@ def test_a_signal_ends_the_thinking_with_a_move():
 
 
 def test_a_signal_ends_waiting_and_analysis():
-    for line in ("name", "lz-analyze 10"):
-        with Piped(*QUICK) as engine:
+    for arguments, line in (((), "name"), (QUICK, "lz-analyze 10")):
+        with Piped(*arguments) as engine:
             engine.send(f"{line}\n")
             assert engine.line().startswith("=")
             engine.process.send_signal(signal.SIGTERM)
@@ -123,7 +122,7 @@ def test_pondering_stops_for_any_line_and_is_worth_something():
 
 def test_the_conversation_is_logged_with_times(tmp_path):
     log = tmp_path / "game.log"
-    with Piped(*QUICK, "--log", str(log)) as engine:
+    with Piped("--log", str(log)) as engine:
         engine.ok("5 name")
         lines = log.read_text().splitlines()
         assert [line.split(" ", 1)[1] for line in lines] == [">> 5 name", "<< =5 jaxgo"], "up to date while it goes on"
