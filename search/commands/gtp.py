@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import textwrap
 
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from search import bots, rulesets
@@ -18,6 +19,9 @@ limits: --visits, --seconds and the clock that the client sets hold together, wh
 {DEFAULT_VISITS:,} playouts. Boards of 2x2 to 25x25; a new size is compiled when the client asks for it, not while a clock runs.
 final_score takes dead stones off the board, those that playouts say are dead; with --cleanup, for servers that count what
 stands on the board, dead stones must be captured, and all others count as alive.
+
+{textwrap.fill(f"rules: {', '.join(rulesets.NAMES)}.", 120, break_on_hyphens=False)}
+Area is scored, with positional superko and without suicide, whatever is asked for; what else differs is said on stderr.
 
 commands beyond the standard: lz-analyze, kata-analyze and their genmove forms, cgos-genmove_analyze; gogui-analyze_commands with
 maps of ownership, AMAF and visits; ref-nodes and ref-score of the reference bots; list_commands says them all.
@@ -78,10 +82,9 @@ def _check(settings: Settings) -> None:
     from search.players import make_player
     from search.search import MOST_PLAYOUTS
 
-    if settings.leaves * settings.playouts_per_leaf > MOST_PLAYOUTS:
-        raise UsageError(
-            f"--leaves times --playouts-per-leaf must be at most {MOST_PLAYOUTS}, not {settings.leaves * settings.playouts_per_leaf}"
-        )
+    playouts = settings.leaves * settings.playouts_per_leaf
+    if playouts > MOST_PLAYOUTS:
+        raise UsageError(f"--leaves times --playouts-per-leaf must be at most {MOST_PLAYOUTS}, not {playouts}")
     make_player(settings.bot, komi=settings.komi, seed=settings.seed)
 
 

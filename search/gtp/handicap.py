@@ -27,7 +27,7 @@ def fixed(size: int, stones: int) -> list[int]:
 
 
 def free(size: int, stones: int) -> list[int]:
-    """Good places for handicap stones, fewer than asked for on a board that is soon full: the fixed ones, then the widest gaps."""
+    """Good places for handicap stones, fewer than asked for on a small board: the fixed ones, then the widest gaps."""
     custom = most_fixed(size)
     chosen = fixed(size, min(stones, custom)) if custom else []
     most = max(2, (size * size - 1) // 2)

@@ -1,6 +1,6 @@
 """Analysis as text: what the `analyze` commands are asked for, and the lines that they answer.
 
-The forms are those of Leela Zero (lz) and KataGo (kata), https://github.com/lightvector/KataGo/blob/master/docs/GTP_Extensions.md ,
+The forms are those of Leela Zero (lz) and KataGo (kata), as https://github.com/lightvector/KataGo says in docs/GTP_Extensions.md,
 and of the server CGOS (one JSON object, https://github.com/zakki/cgos). All figures are from the view of the player to move;
 `search.move_infos` says what each means here.
 """
@@ -20,6 +20,8 @@ DEFAULT_INTERVAL = 100
 SHORTEST_INTERVAL = 1
 #: Keys of clients that make no difference here, for they ask for what playouts do not tell.
 _IGNORED = ("movesownership", "ownershipstdev", "movesownershipstdev", "pvedgevisits", "noresultvalue")
+#: Keys that are true or false, and what they are called here.
+_SWITCHES = {"ownership": "ownership", "rootinfo": "root_info", "pvvisits": "pv_visits"}
 #: The keys of an `info`, in KataGo's order.
 _LZ_KEYS = ("visits", "winrate", "prior", "lcb", "order")
 _KATA_KEYS = (
@@ -73,8 +75,8 @@ class Request:
                 found["interval"] = max(arguments.number(values[0], 0), SHORTEST_INTERVAL) / 100
             elif key in ("minmoves", "maxmoves"):
                 found[f"{key[:3]}_moves"] = arguments.whole(values[0])
-            elif key in ("ownership", "rootinfo", "pvvisits"):
-                found[{"ownership": "ownership", "rootinfo": "root_info", "pvvisits": "pv_visits"}[key]] = arguments.truth(values[0])
+            elif key in _SWITCHES:
+                found[_SWITCHES[key]] = arguments.truth(values[0])
             elif key not in _IGNORED:
                 raise Failure(SYNTAX_ERROR)
         return cls(**found, restrictions=_restrictions(limits, size) if limits else None)

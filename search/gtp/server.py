@@ -4,6 +4,7 @@ It ends with `quit`, at the end of the input, or with a signal; whatever has arr
 are chosen from what has been played out so far.
 """
 
+import contextlib
 import datetime
 import gc
 import os
@@ -81,11 +82,12 @@ class Log:
     def __call__(self, direction: str, text: str) -> None:
         """Notes a text."""
         now = datetime.datetime.now().isoformat(timespec="milliseconds")
-        with self._lock:
+        with self._lock, contextlib.suppress(OSError):  # a full disk must not end the game
             for line in text.rstrip("\n").split("\n"):
                 self._file.write(f"{now} {direction} {line}\n")
             self._file.flush()
 
     def close(self) -> None:
         """Closes the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):
+            self._file.close()

@@ -21,8 +21,8 @@ from search.tree import ROOT, Tree
 FOR_EVER = 1e9
 #: How often to look whether somebody does, when there is nothing to do, seconds.
 LOOK = 0.005
-#: How long a move's last report may look into ownership, seconds.
-LAST_LOOK = 0.05
+#: How long a report may look into ownership while a move is chosen, perhaps on the clock, seconds.
+SHORT_LOOK = 0.05
 #: Moves in CGOS's reports.
 CGOS_MOVES = 10
 
@@ -38,7 +38,7 @@ def analyze(form: Callable) -> Callable:
             player = engine.thinker.player(table.komi, restrictions=restrictions)
             colour = request.colour or table.game.to_play
             search = player.prepare(table.game.turn(colour), table.game.history)
-            reporter = Reporter(engine, request, form, say)
+            reporter = Reporter(engine, request, form, say, engine.interrupted)
             search.run(seconds=FOR_EVER, progress=lambda _: reporter(player), stop=engine.interrupted)
             if restrictions is not None:
                 close(player)
@@ -68,8 +68,8 @@ def genmove_analyze(form: Callable) -> Callable:
 
 def cgos_genmove_analyze(engine, *words: str):
     """Chooses and plays a move; one report for the server CGOS comes before it."""
-    asked = ("maxmoves", str(CGOS_MOVES), *words[1:], "ownership", "true", "rootInfo", "true", "interval", str(int(100 * FOR_EVER)))
-    return genmove_analyze(reports.cgos_line)(engine, *words[:1], *asked)
+    before, after = f"maxmoves {CGOS_MOVES}", f"ownership true rootInfo true interval {100 * FOR_EVER:.0f}"
+    return genmove_analyze(reports.cgos_line)(engine, *words[:1], *before.split(), *words[1:], *after.split())
 
 
 class Reporter:
@@ -80,20 +80,25 @@ class Reporter:
       request: what to report.
       form: how, one of the functions of `search.gtp.reports`.
       say: takes the lines.
+      interrupted: whether nobody wants to hear any more; by default the report belongs to a move, which nobody interrupts.
     """
 
-    def __init__(self, engine, request: Request, form: Callable, say: Callable[[str], None]):
-        self.engine, self.request, self.form, self.say = engine, request, form, say
+    def __init__(
+        self, engine, request: Request, form: Callable, say: Callable[[str], None], interrupted: Callable[[], bool] | None = None
+    ):
+        self.engine, self.request, self.form, self.say, self.interrupted = engine, request, form, say, interrupted
         self._next = time.monotonic() + request.interval
 
     def __call__(self, player: Player, last: bool = False) -> None:
         """Says a line if it is time for one."""
         now = time.monotonic()
-        if not last and (now < self._next or self.engine.interrupted()):
+        if not last and (now < self._next or (self.interrupted is not None and self.interrupted())):
             return
         self._next = max(self._next + self.request.interval, now)
-        stop = (lambda: time.monotonic() > now + LAST_LOOK) if last else self.engine.interrupted
-        self.say(self.form(*self._found(player, stop)))
+        stop = self.interrupted or (lambda: time.monotonic() > now + SHORT_LOOK)
+        infos, root, owners = self._found(player, stop)
+        if infos:  # after the very first playouts no move has been tried yet
+            self.say(self.form(infos, root, owners))
 
     def _found(self, player: Player, stop: Callable[[], bool]) -> tuple[list[dict], dict | None, np.ndarray | None]:
         """What `reports` puts into lines."""

@@ -121,8 +121,8 @@ def test_restrictions_hold_as_deep_as_they_say():
 
 
 def test_what_clients_send_beyond_is_taken():
-    words = "b interval 50 minmoves 1 maxmoves 10 pvVisits true movesOwnership true ownershipStdev false rootInfo TRUE OWNERSHIP false"
-    request = Request.parse(tuple(words.split()), 9)
+    words = "b interval 50 minmoves 1 maxmoves 10 pvVisits true movesOwnership true ownershipStdev false rootInfo TRUE"
+    request = Request.parse(("b", *words.split()[1:], "OWNERSHIP", "false"), 9)
     assert (request.colour, request.interval, request.min_moves, request.max_moves) == (1, 0.5, 1, 10)
     assert (request.pv_visits, request.root_info, request.ownership) == (True, True, False)
     assert Request.parse((), 9) == Request()
@@ -147,6 +147,16 @@ def test_a_move_is_reported_played_and_ends_the_reply(bot, form):
         assert report["visits"] == 64
     else:
         assert entries(lines[1])[0]["move"] == [move]
+
+
+def test_other_lines_do_not_silence_the_reports_on_a_move():
+    """Unlike analysis, a move is not interrupted; its reports go on, as often as they are wanted."""
+    client = Client(5, visits=3000)
+    client.engine.interrupted = lambda: True
+    lines = client.ok("kata-genmove_analyze b 0 maxmoves 1 ownership true").split("\n")
+    assert len(lines) > 3
+    assert all(line.startswith("info move ") and len(line.partition(" ownership ")[2].split()) == 25 for line in lines[:-1])
+    assert lines[-1].startswith("play ")
 
 
 def test_a_position_that_is_over_can_be_analysed():

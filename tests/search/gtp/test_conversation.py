@@ -61,7 +61,8 @@ def conversation() -> str:
     """Each command after ">> ", and its reply."""
     client = Client(None, visits=400, leaves=16, playouts_per_leaf=8, seed=1)
     said = "".join(f">> {line}\n{client(line)}" for line in COMMANDS.split("\n") if line)
-    return re.sub(r'"ownership":"[A-Za-z0-9+/]{25}"', '"ownership":"(25 letters)"', said)  # as many playouts as there was time for
+    # Ownership rests on as many playouts as there was time for.
+    return re.sub(r'"ownership":"[A-Za-z0-9+/]{25}"', '"ownership":"(25 letters)"', said)
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,10 @@ from search.gtp.protocol import parse
 from tests.search.gtp.client import Client, body_of
 
 _WORDS = (
-    "b", "w", "black", "White", "purple", "pass", "resign", "A1", "b2", "C3", "e5", "Z9", "I5", "0", "1", "2", "5", "7.5", "-3", "1e400",
-    "nan", "true", "false", "maxmoves", "minmoves", "avoid", "allow", "A1,B2", "ownership", "interval", "dead", "alive", "seki",
-    "canadian", "byoyomi", "fischer", "absolute", "none", "chinese", "japanese", "{", '{"ko":"SIMPLE"}', "x.sgf", "#", "é", "\x00", "\t",
+    "b", "w", "black", "White", "purple", "pass", "resign", "A1", "b2", "C3", "e5", "Z9", "I5", "0", "1", "2", "5", "7.5", "-3",
+    "1e400", "nan", "true", "false", "maxmoves", "minmoves", "avoid", "allow", "A1,B2", "ownership", "interval", "dead",
+    "alive", "seki", "canadian", "byoyomi", "fischer", "absolute", "none", "chinese", "japanese", "{", '{"ko":"SIMPLE"}', "x.sgf",
+    "#", "é", "\x00", "\t",
 )  # fmt: skip
 #: Left out: what would compile another size, end the conversation, or read files.
 _NAMES = sorted(set(COMMANDS) - {"boardsize", "quit", "loadsgf"})
@@ -36,7 +37,7 @@ def line_of(rng: random.Random) -> str:
     """A line that looks like a command more or less."""
     kind = rng.random()
     if kind < 0.1:
-        return "".join(chr(rng.choice((rng.randrange(32), rng.randrange(32, 127), rng.randrange(0x300)))) for _ in range(rng.randrange(30)))
+        return "".join(chr(rng.randrange(rng.choice((32, 127, 0x300)))) for _ in range(rng.randrange(30)))
     name = rng.choice(_NAMES) if kind < 0.95 else rng.choice(("foo", "PLAY", "Undo", "genmove_", ""))
     if kind < 0.5:  # games go on, so that commands meet boards of all kinds
         name = rng.choice(("play", "play", "play", "undo", "genmove", "clear_board"))

@@ -41,7 +41,9 @@ class GnuGo:
         return text[1:].strip()
 
 
-def play_game(size: int, colour: str, *arguments: str, seed: int, level: int, most_seconds: float | None = None) -> tuple[str, str, int]:
+def play_game(
+    size: int, colour: str, *arguments: str, seed: int, level: int, most_seconds: float | None = None
+) -> tuple[str, str, int]:
     """A game with jaxgo as a colour; returns both final scores, and the number of moves."""
     ours = ("--size", str(size), "--seed", str(seed), "--cleanup", *arguments)
     with Piped(*ours) as jaxgo, GnuGo("--seed", str(seed + 1), level=level) as gnugo:

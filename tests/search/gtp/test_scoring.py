@@ -1,0 +1,87 @@
+"""The end of the game: passes, dead stones, seki, the score."""
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import Game
+from tests.search.gtp.client import Client
+from tests.search.tactics import SEKI
+
+
+def test_genmove_takes_a_won_pass_and_cleanup_does_not():
+    """Black has won as it stands when White passes; White's stone at E1 is dead."""
+    client = Client(5, visits=400)
+    client.ok("komi 0.5")
+    client.play(*(f"b {x}{y}" for x in "ABCDE" for y in (3, 4)), "w E1", "w pass")
+    assert client.ok("reg_genmove b") == "pass"
+    client.ok("genmove b")
+    assert client.engine.table.game.over
+    client.ok("undo")
+    assert client.ok("kgs-genmove_cleanup b") != "pass"
+
+
+def test_does_not_pass_into_a_loss():
+    """White has passed, and Black's two stones win as long as they stand; but they are dead."""
+    client = Client(5, visits=400)
+    for y, row in enumerate((".OO.O", ".OOOO", "XO.OO", ".OOOO", "XOOOO")):
+        client.play(*(f"{'b' if stone == 'X' else 'w'} {'ABCDE'[x]}{5 - y}" for x, stone in enumerate(row) if stone != "."))
+    client.play("w pass")
+    client.ok("komi -20")
+    assert client.ok("final_status_list dead").split() == ["A3", "A1"]
+    assert client.ok("final_score") == "W+5"
+    assert client.ok("genmove b") != "pass"
+    client.ok("undo")
+    client.ok("komi -26")
+    assert client.ok("genmove b") == "pass"
+
+
+def test_dead_stones_are_found_and_taken_off():
+    """White's three stones inside Black's ground are dead; the rest lives."""
+    client = Client(None)
+    client.ok("boardsize 7")
+    rows = ["..X.O..", "X.XXO.O", ".XX.OO.", "XXXOO..", "OX.XO.O", ".X.XOOO", "X..XO.."]
+    position = jaxgo.Position.from_ascii("\n".join(rows))
+    for y, row in enumerate(rows):
+        for x, stone in enumerate(row):
+            if stone != ".":
+                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDEFG'[x]}{7 - y}")
+    assert client.board() == "\n".join(rows)
+    assert client.ok("final_status_list dead") == "A3"
+    assert client.ok("final_status_list seki") == ""
+    alive = client.ok("final_status_list alive").split("\n")
+    assert sorted(" ".join(alive).split()) == sorted(_names(position, exclude="A3"))
+    dead_off = jaxgo.Position.from_ascii("\n".join(rows).replace("OX.XO.O", ".X.XO.O"))
+    margin = int(np.asarray(dead_off.score())[0]) - 7.5
+    assert client.ok("final_score") == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
+    strict = Client(7, cleanup=True)
+    strict.engine.table.game = client.engine.table.game
+    assert strict.ok("final_status_list dead") == ""
+    margin = int(np.asarray(position.score())[0]) - 7.5
+    assert strict.ok("final_score") == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
+
+
+@pytest.mark.parametrize("mover", [1, -1])
+def test_a_seki_is_found_whoever_is_to_move(mover):
+    client = Client(7)
+    client.engine.table.game = Game(jaxgo.Position.from_ascii(SEKI, to_play=mover))
+    assert client.ok("final_status_list dead") == ""
+    seki = client.ok("final_status_list seki").split("\n")
+    assert [chain.split()[0] for chain in seki] == ["A5", "E4"]
+    margin = int(np.asarray(client.engine.table.game.position.score())[0]) - 7.5
+    assert client.ok("final_score") == f"W+{-margin:g}"
+
+
+def _names(position: jaxgo.Position, exclude: str) -> list[str]:
+    stones = np.asarray(position.to_array())[0]
+    size = position.size
+    names = [f"{'ABCDEFGHJ'[x]}{size - y}" for y, x in np.argwhere(stones != 0)]
+    return [name for name in names if name != exclude]
+
+
+def test_a_draw_is_0():
+    client = Client(5)
+    client.ok("komi 0")
+    assert client.ok("final_score") == "0"
+    client.ok("komi -2.5")
+    assert client.ok("final_score") == "B+2.5"

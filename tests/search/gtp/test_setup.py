@@ -1,0 +1,127 @@
+"""Commands that set up a game: handicap, rules, records, clocks."""
+
+import json
+
+import pytest
+
+from tests.search.gtp.client import Client
+
+
+def test_handicap_goes_where_custom_has_it():
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    table = {
+        (9, 2): "C3 G7", (9, 4): "C3 G7 C7 G3", (9, 5): "C3 G7 C7 G3 E5", (9, 6): "C3 G7 C7 G3 C5 G5",
+        (9, 7): "C3 G7 C7 G3 C5 G5 E5", (9, 8): "C3 G7 C7 G3 C5 G5 E3 E7", (9, 9): "C3 G7 C7 G3 C5 G5 E3 E7 E5",
+        (19, 9): "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10", (13, 3): "D4 K10 D10", (7, 4): "C3 E5 C5 E3", (8, 4): "C3 F6 C6 F3",
+    }  # fmt: skip
+    for (size, stones), points in table.items():
+        client.ok(f"boardsize {size}")
+        assert client.ok(f"fixed_handicap {stones}") == points
+        assert client.engine.table.game.to_play == -1
+        assert client.fails("undo") == "cannot undo"
+        for line in ("fixed_handicap 2", "place_free_handicap 2", "set_free_handicap A1 B2"):
+            assert client.fails(line) == "board not empty"
+    for size, stones in ((8, 5), (7, 5), (6, 2), (18, 5), (9, 10), (9, 1), (9, -2)):
+        client.ok(f"boardsize {size}")
+        assert client.fails(f"fixed_handicap {stones}") == "invalid number of stones"
+
+
+def test_a_client_places_handicap_and_the_rules_say_what_it_costs():
+    client = Client(5, visits=64)
+    assert client.ok("set_free_handicap A1 c3 E5") == ""
+    assert client.board() == "....X\n.....\n..X..\n.....\nX...."
+    client.ok("komi 0.5")
+    assert client.ok("final_score") == "B+24.5"
+    client.ok("kata-set-rules chinese")
+    assert client.ok("final_score") == "B+21.5"
+    client.ok('kata-set-rules {"whiteHandicapBonus": "N-1"}')
+    assert client.ok("final_score") == "B+22.5"
+    assert client.ok("get_komi") == "0.5"
+    assert client.ok("genmove w") not in ("A1", "C3", "E5")
+    client.ok("clear_board")
+    assert client.ok("final_score") == "W+0.5"
+
+
+def test_rules_are_told_and_taken(capsys):
+    client = Client(5)
+    assert json.loads(client.ok("kata-get-rules")) == {
+        "friendlyPassOk": False, "hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
+        "whiteHandicapBonus": "0",
+    }  # fmt: skip
+    client.ok("kata-set-rules chinese")
+    assert json.loads(client.ok("kata-get-rules"))["whiteHandicapBonus"] == "N"
+    assert capsys.readouterr().err == ""
+    client.ok("kata-set-rules japanese")
+    assert "area scoring" in capsys.readouterr().err
+    client.ok("kgs-rules chinese")
+    client.ok('kata-set-rules {"ko": "SIMPLE", "scoring": "AREA"}')
+    assert client.fails('kata-set-rules {"ko": "SIMPLE",') .startswith("Could not parse rules: ")
+
+
+def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):
+    path = tmp_path / "a game.sgf"
+    path.write_text("(;SZ[5]KM[3.5]HA[2]AB[aa][ee];W[cc];B[cd];W[])")
+    client = Client(9)
+    client.ok(f"loadsgf {path}")
+    assert client.board() == "X....\n.....\n..O..\n..X..\n....X"
+    assert client.ok("get_komi") == "3.5"
+    assert "MoveNum: 3" in client.ok("showboard")
+    for _ in range(3):
+        client.ok("undo")
+    assert client.fails("undo") == "cannot undo"
+    for before, stones in ((1, 2), (2, 3), (3, 4), (4, 4), (99, 4)):
+        client.ok(f"loadsgf {path} {before}")
+        assert sum(client.board().count(c) for c in "XO") == stones
+    client.ok("genmove b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "No such file"),
+        ("", "is not an SGF game record"),
+        ("hello", "is not an SGF game record"),
+        ("(;GM[2]SZ[9])", "is an SGF record of another game, GM[2]"),
+        ("(;SZ[26])", "sizes 2 to 25 are played"),
+        ("(;SZ[9:7])", "only square boards are played"),
+        ("(;SZ[x])", "states no board size but SZ[x]"),
+        ("(;SZ[5]KM[lots];B[aa])", "komi, KM[lots], is not a finite number"),
+        ("(;SZ[5];B[zz])", "is no point of the 5x5 board"),
+        ("(;SZ[5];B[aa];W[aa])", "move 2, White A5, is illegal: the point is occupied"),
+        ("(;SZ[5]HA[3];W[aa])", "does not place its stones (AB)"),
+    ],
+)
+def test_a_record_that_is_no_good_is_refused_and_nothing_changes(tmp_path, text, message):
+    path = tmp_path / "game.sgf"
+    if text is not None:
+        path.write_text(text)
+    client = Client(5)
+    client.play("b C3")
+    failure = client.fails(f"loadsgf {path}")
+    assert failure.startswith("cannot load file: ") and message in failure
+    assert client.board().count("X") == 1
+
+
+def test_clocks_are_set_and_used():
+    client = Client(5, visits=10**9)
+    for line in (
+        "time_settings 0 1 1", "kgs-time_settings byoyomi 0 1 1", "kata-time_settings fischer-capped 2 0.5 -1 1",
+        "kgs-time_settings canadian 0 10 10", "kata-time_settings byo-yomi 0.5 1 2", "kgs-time_settings absolute 10",
+    ):  # fmt: skip
+        client.ok(line)
+        assert client.ok("genmove b") != ""
+    assert client.ok("kata-list_time_settings").split() == "none absolute byoyomi canadian fischer fischer-capped".split()
+    client.ok("time_left w 4 0")
+    client.ok("time_left b 0 0")
+    client.ok("genmove b")
+    client.ok("genmove w")
+    client.ok("time_left b -3 0")
+
+
+def test_no_clock_is_no_limit():
+    for line in ("time_settings 0 1 0", "kgs-time_settings none", "kata-time_settings none"):
+        client = Client(5)
+        client.ok("time_settings 1 0 0")
+        client.ok(line)
+        assert client.engine.clock.budget(1, 25, 0) is None
