@@ -1,5 +1,6 @@
 """What a client is told: KataGo's replies, as dictionaries."""
 
+import functools
 import hashlib
 import math
 
@@ -142,14 +143,19 @@ def _amaf(visits: np.ndarray, rate: np.ndarray, size: int) -> dict:
 
 def _hashes(position: Position) -> tuple[str, str]:
     """(of the position, of the position and its mirror images), 32 hexadecimal digits each."""
-    size, g = position.size, position.geometry
-    stones = sum(
-        colour * ((np.stack(board, axis=-1)[0, g.word_of_point] >> g.bit_of_point.astype(np.uint32)) & np.uint32(1)).astype(np.int8)
-        for board, colour in ((position.black, 1), (position.white, 2))
-    ).reshape(size, size)
+    g, bits = position.geometry, position.geometry.bit_of_point.astype(np.uint32)
+    black, white = (np.concatenate(board)[g.word_of_point] >> bits & np.uint32(1) for board in (position.black, position.white))
+    stones = (black + 2 * white).astype(np.int8)
     if position.ko[0] >= 0:
-        stones.reshape(-1)[position.ko[0]] = 3
-    images = [np.rot90(x, turns) for x in (stones, stones.T) for turns in range(4)]
-    who = bytes([size, int(position.to_play[0] == BLACK)])
+        stones[position.ko[0]] = 3
+    who = bytes([position.size, int(position.to_play[0] == BLACK)])
+    images = stones[_images(position.size)]
     found = [hashlib.blake2b(who + image.tobytes(), digest_size=16).hexdigest().upper() for image in images]
     return found[0], min(found)
+
+
+@functools.cache
+def _images(size: int) -> np.ndarray:
+    """int [8, P]: where each point of the board comes from in its mirror images, itself first."""
+    board = np.arange(size * size).reshape(size, size)
+    return np.stack([np.rot90(x, turns).reshape(-1) for x in (board, board.T) for turns in range(4)])
