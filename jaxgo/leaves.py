@@ -139,7 +139,7 @@ class Leaves:
           black: bool [n], whether Black is to move.
           moves: int [n], the point to play (legal), P for a pass, or STAY.
           streams: int [n], the random stream of each leaf.
-          komi: of all leaves, or float [n]; by default the one given to `Leaves`. Draws depend on neither it nor the other leaves.
+          komi: of all leaves, or float [n]; by default the one given to `Leaves`. The playouts do not depend on it.
           seed: of this call, an int in [0, 2**64); by default the one given to `Leaves`.
         """
         count = checks.integer("the number of leaves", len(moves), 1, self.leaves)

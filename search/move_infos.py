@@ -48,8 +48,8 @@ def move_infos(search, *, most: int | None = None, line: int = 20, statistics: R
     lead = np.where(np.isnan(found.lead), found.root_lead, found.lead)
     stdev = np.where(np.isnan(found.lead_stdev), found.root_lead_stdev, found.lead_stdev)
     return [
-        _info(search.position.size, m, i, float(found.visits[m]), float(rate[m]), float(lead[m]), float(stdev[m]), float(shares[m]),
-              search.variation(m, line))
+        _info(search.position.size, m, i, float(found.visits[m]), float(rate[m]), float(lead[m]), float(stdev[m]),
+              float(shares[m]), search.variation(m, line))
         for i, m in enumerate(order)
     ]  # fmt: skip
 
@@ -77,8 +77,8 @@ def move_infos_of_choice(choice, size: int, *, most: int | None = None, line: in
 def _info(size, move, order, visits, rate, lead, stdev, prior, pv) -> dict:
     lcb = lower_bound(rate, visits)
     return {
-        "move": format_point(move, size), "visits": round(visits), "edgeVisits": round(visits), "weight": visits, "edgeWeight": visits,
-        "winrate": rate, "scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": stdev, "prior": prior,
+        "move": format_point(move, size), "visits": round(visits), "edgeVisits": round(visits), "weight": visits,
+        "edgeWeight": visits, "winrate": rate, "scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": stdev, "prior": prior,
         "utility": 2 * rate - 1, "lcb": lcb, "utilityLcb": 2 * lcb - 1, "playSelectionValue": visits, "order": order,
         "pv": [format_point(int(point), size) for point in pv],
     }  # fmt: skip

@@ -1,9 +1,9 @@
 """Rule sets by the names and dictionaries that clients of KataGo send, and what of them is played.
 
-One set of rules is played: area scoring, positional superko, no suicide, no tax on groups and no button (see `jaxgo.rules`). Any
-other set is played as that one. Where the difference could change a score without anybody noticing, a warning says so; a play that
-the ko rule or suicide forbids here is refused as an illegal move, which no client overlooks. What a set does keep are its komi and
-the points that White gets for handicap stones.
+One set of rules is played: area scoring, positional superko, no suicide, no tax on groups and no button (see `jaxgo.rules`).
+Any other set is played as that one. Where the difference could change a score without anybody noticing, a warning says so; a
+play that the ko rule or suicide forbids here is refused as an illegal move, which no client overlooks. What a set does keep are
+its komi and the points that White gets for handicap stones.
 
 The names, dictionaries and their meaning are those of KataGo (https://lightvector.github.io/KataGo/rules.html).
 """
@@ -139,7 +139,8 @@ def _warning(name: str, different: list[str]) -> str | None:
         "scoring": "area scoring", "tax": "no tax on groups", "hasButton": "no button", "ko": "positional superko",
         "suicide": "no suicide",
     }  # fmt: skip
-    return f"Rules {name or 'as given'} are not supported; played with " + ", ".join(played[key] for key in different) + " instead"
+    instead = ", ".join(played[key] for key in different)
+    return f"Rules {name or 'as given'} are not supported; played with {instead} instead"
 
 
 def _unknown(rules) -> ValueError:

@@ -154,7 +154,8 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     if override.left:
         warnings.append(("overrideSettings", f"Unknown or unused settings: {', '.join(override.left)}"))
     query = Query(
-        id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules, komi=komi,
+        id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
+        komi=komi,
         visits=visits, seconds=seconds if seconds is None or math.isfinite(seconds) else None,
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
         line=take.integer("analysisPVLen", line, 1, 1000), perspective=_PERSPECTIVES[perspective],

@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--playouts", type=options.count(1, 10**9), default=1_000, metavar="N", help=playouts)
     leaf_help = "playouts from each leaf (default: %(default)s)"
     parser.add_argument("--playouts-per-leaf", type=options.count(1, 62), default=8, metavar="K", help=leaf_help)
-    parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help="where a query has none (default: 0)")
+    seed = "of the random numbers where a query has none (default: %(default)s)"
+    parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help=seed)
     active = "searches under way at a time (default: %(default)s)"
     parser.add_argument("--active", type=options.count(1, 1024), default=64, metavar="N", help=active)
     queue = "positions that a client may have waiting (default: %(default)s)"
