@@ -31,8 +31,8 @@ from jaxgo.tick import LOGGED, Lanes, is_over, tick
 
 #: Ticks between two change-overs (a multiple of LOGGED).
 TICKS = 32
-#: Boards of more words play a tick in several kernels, others two ticks in one.
-MOST_WORDS_OF_PAIRS = 7
+#: Boards of at most so many words play two ticks in a kernel, others a tick in two kernels or, with still more words, in four.
+MOST_WORDS_OF_PAIRS, MOST_WORDS_OF_HALVES = 8, 20
 #: A flush is due when this share of the slots is full.
 FLUSH_AT = 0.75
 
@@ -67,13 +67,13 @@ def _select(condition: jax.Array, new, old):
 
 def _ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
     """The lanes `count` ticks later, a multiple of 4."""
-    # Boards of few words play two ticks in a kernel, which saves passing the state through memory; the kernel of a tick on a large
-    # board is too long for LLVM, and is run in stages. Two kernels a trip write into each other's buffers, which saves XLA copying
-    # the state.
+    # Boards of few words play two ticks in a kernel, which saves passing the state through memory. A tick on a large board is too
+    # long for LLVM to keep it in vectors (ten times slower), so it is cut. Two ticks a trip write into each other's buffers, which
+    # saves XLA copying the state.
     if g.num_words <= MOST_WORDS_OF_PAIRS:
         step, ticks = functools.partial(in_one_loop, lambda x: tick(g, tick(g, x))), 2
     else:
-        step, ticks = functools.partial(tick, g, stage=in_one_loop), 1
+        step, ticks = functools.partial(tick, g, stage=in_one_loop, cut=g.num_words > MOST_WORDS_OF_HALVES), 1
     return lax.fori_loop(0, count // (2 * ticks), lambda _, x: step(step(x)), lanes)
 
 

@@ -234,39 +234,79 @@ def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
     return tuple(jnp.where(moved, (x << jnp.uint32(16)) | c, x) for x, c in zip(log, carried))
 
 
-def tick(g: Geometry, lanes: Lanes, stage: Callable = lambda step, *arrays: step(*arrays)) -> Lanes:
-    """The lanes one tick later; see the module's text.
+class Stepped(NamedTuple):
+    """What `step` makes of lanes: the fields of `Lanes` that it changes, and what `record` needs to know."""
 
-    Args:
-      g: the board's geometry.
-      lanes: the running playouts; those that are over stay as they are.
-      stage: how each step is run, given the step and its arrays.
-    """
-    undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
-    move, counter = stage(
-        functools.partial(draw, g), lanes.own, lanes.opp, lanes.barred, lanes.dead, lanes.move, lanes.counter, lanes.key
-    )
-    done = stage(
-        functools.partial(play, g), lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left
-    )
-    barred, dead = stage(functools.partial(bar, g), lanes.barred, lanes.dead, done.marks, move, done.found)
-    played, starter = stage(functools.partial(record, g), lanes.played, lanes.starter, move, done.found, lanes.plies)
+    own: Board
+    opp: Board
+    barred: Board
+    dead: Board
+    reach: Board
+    move: jax.Array
+    counter: jax.Array
+    passes: jax.Array
+    plies: jax.Array
+    plies_left: jax.Array
+    log: tuple[jax.Array, ...]
+    drawn: jax.Array
+    """int32: the move that was looked at."""
+    found: jax.Array
+    """As `Played.found`."""
+
+
+#: How the parts of a tick are run: called with a part and its arrays.
+Stage = Callable
+
+
+def at_once(part: Callable, *arrays):
+    """The stage that just calls the part."""
+    return part(*arrays)
+
+
+def step(
+    g: Geometry, stage: Stage, own, opp, barred, dead, reach, move, counter, key, passes, plies, plies_left, log
+) -> Stepped:
+    """The three steps of a tick; the arrays are fields of `Lanes`."""
+    undecided = (move != jnp.int32(NO_MOVE)).astype(jnp.int32)
+    drawn, counter = stage(functools.partial(draw, g), own, opp, barred, dead, move, counter, key)
+    done = stage(functools.partial(play, g), own, opp, reach, drawn, undecided, passes, plies_left)
+    barred, dead = stage(functools.partial(bar, g), barred, dead, done.marks, drawn, done.found)
     moved = done.found >= jnp.int32(LEGAL)
-    is_pass = move == jnp.int32(32 * g.num_words)
+    is_pass = drawn == jnp.int32(32 * g.num_words)
     one = moved.astype(jnp.int32)
-    return Lanes(
+    return Stepped(
         own=done.own,
         opp=done.opp,
         barred=barred,
         dead=dead,
         reach=done.marks,
-        played=played,
-        starter=starter,
-        move=jnp.where(done.found == jnp.int32(UNDECIDED), move, jnp.int32(NO_MOVE)),
+        move=jnp.where(done.found == jnp.int32(UNDECIDED), drawn, jnp.int32(NO_MOVE)),
         counter=counter,
-        key=lanes.key,
-        passes=jnp.where(moved, jnp.where(is_pass, lanes.passes + jnp.int32(1), jnp.int32(0)), lanes.passes),
-        plies=lanes.plies + one,
-        plies_left=lanes.plies_left - one,
-        log=append(lanes.log, move, done.found),
+        passes=jnp.where(moved, jnp.where(is_pass, passes + jnp.int32(1), jnp.int32(0)), passes),
+        plies=plies + one,
+        plies_left=plies_left - one,
+        log=append(log, drawn, done.found),
+        drawn=drawn,
+        found=done.found,
     )
+
+
+def tick(g: Geometry, lanes: Lanes, stage: Stage = at_once, cut: bool = False) -> Lanes:
+    """The lanes one tick later; see the module's text.
+
+    Args:
+      g: the board's geometry.
+      lanes: the running playouts; those that are over stay as they are.
+      stage: how the two parts, `step` and `record`, are run.
+      cut: whether the parts of `step` are stages instead of the whole.
+    """
+    a = lanes
+    whole, parts = (at_once, stage) if cut else (stage, at_once)
+    done = whole(
+        functools.partial(step, g, parts), a.own, a.opp, a.barred, a.dead, a.reach, a.move, a.counter, a.key, a.passes, a.plies,
+        a.plies_left, a.log,
+    )  # fmt: skip
+    played, starter = stage(functools.partial(record, g), a.played, a.starter, done.drawn, done.found, a.plies)
+    changed = done._asdict()
+    del changed["drawn"], changed["found"]
+    return lanes._replace(played=played, starter=starter, **changed)
