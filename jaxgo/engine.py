@@ -30,8 +30,8 @@ from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed,
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 CHUNK_PER_LANE = 128
 
-#: The same where a chunk's moves are kept on the device, which take much memory.
-CHUNK_PER_LANE_WITH_MOVES = 8
+#: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
+CHUNK_PER_LANE_WITH_MOVES = 32
 
 #: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
 LEAST_PER_LANE = 4
@@ -266,6 +266,8 @@ def playouts(
     if not isinstance(moves, bool):
         raise TypeError(f"moves must be True or False, not {moves!r}")
     job = _job(position, num_playouts, seed, first_playout, max_plies, streams, devices, lanes, progress)
+    if moves:
+        job = dataclasses.replace(job, per_lane=CHUNK_PER_LANE_WITH_MOVES)
     out, done = None, 0
     for chunk, part in _results(job, "moves" if moves else "playouts"):
         if out is None:

@@ -230,10 +230,10 @@ def test_many_positions():
 
 def test_progress_counts_up_to_the_total():
     calls = []
-    jaxgo.evaluate(jaxgo.Position.empty(9, 2), 50_000, seed=1, progress=lambda done, total: calls.append((done, total)))
+    jaxgo.evaluate(jaxgo.Position.empty(9, 2), 100_000, seed=1, progress=lambda done, total: calls.append((done, total)))
     done = [call[0] for call in calls]
-    assert {call[1] for call in calls} == {100_000}
-    assert done == sorted(done) and done[-1] == 100_000 and len(set(done)) == len(done) >= 2
+    assert {call[1] for call in calls} == {200_000}
+    assert done == sorted(done) and done[-1] == 200_000 and len(set(done)) == len(done) >= 2
 
 
 def test_progress_of_playouts():
