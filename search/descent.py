@@ -101,15 +101,14 @@ def _share_out(tree: Tree, rule, ties: Ties, nodes, counts, sources, playouts: i
         chosen = np.flatnonzero(group == g)
         if not len(chosen):
             continue
-        here, first, ties_here, m = known.rows(chosen), values[chosen], extra[chosen], counts[chosen]
+        first, m = values[chosen], counts[chosen]
         # Only the m best moves can be among m choices: the first choice of any other is worse than all of those.
         most = min(int(m.max()), tree.moves)
         if g > LARGE_GROUP:
-            most = min(most, _contenders(rule, here, first, ties_here, m, playouts))
+            most = min(most, _contenders(rule, known.rows(chosen), first, extra[chosen], m, playouts))
         columns = np.argpartition(-first, most - 1, axis=1)[:, :most]
-        block, column, amount = _largest(
-            rule, here.columns(columns), np.take_along_axis(ties_here, columns, axis=1), m, playouts
-        )
+        some = known.moves_of(chosen, columns)
+        block, column, amount = _largest(rule, some, extra[chosen[:, None], columns], m, playouts)
         at.append(chosen[block])
         move.append(columns[block, column])
         number.append(amount)

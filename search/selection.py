@@ -30,10 +30,10 @@ class Counts:
         """The counts of some nodes."""
         return Counts(*(x[index] for x in (self.node_visits, self.visits, self.wins, self.rave_visits, self.rave_wins)))
 
-    def columns(self, columns: np.ndarray) -> "Counts":
-        """The counts of some moves, which may be others in each row, [rows, any]."""
-        moves = (self.visits, self.wins, self.rave_visits, self.rave_wins)
-        return Counts(self.node_visits, *(np.take_along_axis(x, columns, axis=1) for x in moves))
+    def moves_of(self, index: np.ndarray, moves: np.ndarray) -> "Counts":
+        """The counts of some nodes [n] and some of their moves, which may be others for each, [n, any]."""
+        place = (index[:, None], moves)
+        return Counts(self.node_visits[index], self.visits[place], self.wins[place], self.rave_visits[place], self.rave_wins[place])
 
     def after(self, losses: np.ndarray) -> "Counts":
         """The counts [rows, steps, M] after each move alone has got so many losses (playouts), [rows or 1, steps, 1]."""
