@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import jax
@@ -91,26 +92,28 @@ class _Job:
     @property
     def chunks(self) -> list[_Chunk]:
         positions, each = self.room
-        playouts = _even(self.num_playouts, each)
+        parts, workers = -(-self.num_playouts // each), len(self.workers)
+        # As many chunks for one worker as for another, where there are playouts enough.
+        multiple = workers // math.gcd(workers, -(-self.position.batch // positions))
+        parts = min(self.num_playouts, -(-parts // multiple) * multiple)
         return [
             _Chunk(start, size, first, count)
-            for start, size in _even(self.position.batch, positions)
-            for first, count in playouts
+            for start, size in _even(self.position.batch, -(-self.position.batch // positions))
+            for first, count in _even(self.num_playouts, parts)
         ]
 
     def tables(self) -> dict[int, Table]:
         """The table of each chunk's positions by `_Chunk.start`, filled up to the room."""
         whole = table(jax.tree.map(np.asarray, self.position), self.streams)  # on the host, where no shape needs compiling
         out = {}
-        for start, _ in _even(self.position.batch, self.room[0]):
+        for start in {chunk.start for chunk in self.chunks}:
             take = np.minimum(np.arange(start, start + self.room[0]), self.position.batch - 1)
             out[start] = jax.tree.map(lambda x, take=take: x[take], whole)
         return out
 
 
-def _even(total: int, most: int) -> list[tuple[int, int]]:
-    """(start, size) of as few parts of at most `most` as needed, of nearly one size."""
-    parts = -(-total // most)
+def _even(total: int, parts: int) -> list[tuple[int, int]]:
+    """(start, size) of so many parts of nearly one size."""
     bounds = [total * i // parts for i in range(parts + 1)]
     return [(a, b - a) for a, b in zip(bounds, bounds[1:])]
 
