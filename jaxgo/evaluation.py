@@ -49,6 +49,34 @@ class Evaluation:
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return Evaluation(**{k: v[index] if isinstance(v, np.ndarray) else v for k, v in values.items()})
 
+    def plus(self, other: "Evaluation") -> "Evaluation":
+        """The evaluation of these playouts and others of the same positions with the same komi, as if made in one call.
+
+        Raises:
+          ValueError: the positions' number or size, or the komi, is another.
+        """
+        mine, others = ((x.komi, x.ownership.shape) for x in (self, other))
+        if mine != others:
+            raise ValueError(f"evaluations of one (komi, shape) can be added, not of {mine} and {others}")
+        sums = Sums(*(a + b for a, b in zip(self._sums(), other._sums())))
+        finished = self.num_playouts + other.num_playouts
+        found = summarise(self.ownership.shape[-1], sums, finished, finished, self.komi)
+        return dataclasses.replace(found, complete=self.complete and other.complete)
+
+    def _sums(self) -> Sums:
+        """The sums behind the rates: they are whole numbers, so that they can be had back exactly."""
+        size, batch = self.ownership.shape[-1], len(self)
+
+        def total(mean: np.ndarray) -> np.ndarray:
+            return np.rint(np.nan_to_num(mean) * self.num_playouts.reshape(-1, *[1] * (mean.ndim - 1))).astype(np.int64)
+
+        visits, halves = (x.reshape(batch, 2, size * size) for x in (self.amaf_visits, np.rint(2 * self.amaf_wins).astype(np.int64)))
+        owned = total(self.ownership).reshape(batch, size * size)
+        black_result = np.stack([halves[:, 0], 2 * visits[:, 1] - halves[:, 1]], axis=1)
+        return Sums(
+            self.margin_histogram, owned, np.zeros_like(owned), total(self.length_mean), total(self.truncated), visits, black_result
+        )
+
 
 class Interrupted(KeyboardInterrupt):
     """`jaxgo.evaluate` was interrupted; `partial` is the `Evaluation` of the playouts finished until then."""

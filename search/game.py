@@ -81,13 +81,8 @@ class Game:
         return int(np.asarray(self.position.score())[0]) - self.komi
 
     def turn(self, colour: int) -> Position:
-        """The position with this colour to move, which goes on after two passes. A ko binds only the player it was set against."""
-        position = self.position
-        if colour == self.to_play and not self.over:
-            return position
-        checks.one_of("colour", colour, (BLACK, -BLACK))
-        passes, mover = np.minimum(np.asarray(position.passes), np.int8(1)), np.full_like(position.to_play, colour)
-        return dataclasses.replace(position, to_play=mover, ko=np.full_like(position.ko, NO_KO), passes=passes)
+        """The position with this colour to move; see `turn`."""
+        return turn(self.position, colour)
 
     def forbidden(self, position: Position | None = None) -> np.ndarray:
         """bool [P]: legal points that positional superko forbids to the player to move."""
@@ -139,6 +134,16 @@ class Game:
         self.hashes.append(after_hash)
         self.moves.append(move)
         self._seen[_number(after_hash)] += 1
+
+
+def turn(position: Position, colour: int) -> Position:
+    """One position with a colour to move, which goes on after two passes. A ko binds only the player it was set against."""
+    checks.one_of("colour", colour, (BLACK, -BLACK))
+    passes = np.asarray(position.passes)
+    if colour == int(np.asarray(position.to_play)[0]) and passes[0] < 2:
+        return position
+    mover, passes = np.full_like(position.to_play, colour), np.minimum(passes, np.int8(1))
+    return dataclasses.replace(position, to_play=mover, ko=np.full_like(position.ko, NO_KO), passes=passes)
 
 
 def _number(one_hash: np.ndarray) -> int:

@@ -34,7 +34,12 @@ class Samples:
 
     @classmethod
     def of(cls, search, moves=None) -> "Samples":
-        """Samples of a search's tree; arguments as of `ownership`."""
+        """Samples of a tree; they depend on nothing but the search's tree and seed.
+
+        Args:
+          search: a `search.Search` that has some visits.
+          moves: moves of the root that have visits, a group each; by default the root itself is the one group.
+        """
         tree = search.tree
         if moves is None:
             parts = [sample(tree, ROOT, SAMPLES)]
@@ -45,7 +50,7 @@ class Samples:
         return cls(_positions(search, nodes), counts, groups, search.komi, search.seed)
 
     def ownership(self) -> np.ndarray:
-        """float64 [groups, N, N], see `ownership`."""
+        """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White."""
         size, number = self.position.size, int(self.groups[-1]) + 1
         out, total = np.zeros((number, size, size)), np.zeros(number)
         for start in range(0, len(self.counts), SAMPLES):  # always as many at a time, so that one compiled program serves
@@ -57,22 +62,6 @@ class Samples:
             np.add.at(out, groups, counts[:, None, None] * found)
             np.add.at(total, groups, counts)
         return out / total[:, None, None]
-
-
-def ownership(search, moves=None) -> np.ndarray:
-    """The ownership of every point: 1 always Black's, -1 always White's.
-
-    It depends on nothing but the search's tree and seed.
-
-    Args:
-      search: a `search.Search` that has some visits.
-      moves: moves of the root that have visits; by default the root itself is meant.
-
-    Returns:
-      float64 [N, N], or [len(moves), N, N].
-    """
-    found = Samples.of(search, moves).ownership()
-    return found[0] if moves is None else found
 
 
 def sample(tree: Tree, node: int, count: int) -> tuple[np.ndarray, np.ndarray]:

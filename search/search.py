@@ -90,14 +90,14 @@ class Search:
         self.seed = check_seed(seed)
         self.cleanup = bool(cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
-        weighted = self.rule.credit not in (None, "amaf")
+        weighted = needs_histories(self.rule)
         checks.one_of("updates", updates, (None, *UPDATES))
         if weighted and updates == "reductions":
             raise ValueError(f"updates must be 'histories' for the credit {self.rule.credit!r}, not 'reductions'")
         self.updates = updates or ("histories" if weighted else "reductions")
         self._history = hash_numbers(history)
         size = position.size
-        kinds = {"colours": 2 if self.rule.reference_visits else 1, "fractions": weighted, "legal": weighted}
+        kinds = _kinds(self.rule)
         bytes_per_node = Tree.bytes_per_node(size, **kinds)
         capacity = min(checks.integer("memory", memory, 1, 1 << 50) // bytes_per_node, 1 << 30)
         if capacity < 2:
@@ -322,6 +322,22 @@ class Search:
         asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
         return (late or asked) and bool(self._tree.ready[ROOT])
+
+
+def needs_histories(rule) -> bool:
+    """Whether a rule of selection needs the playouts' moves: weighted credits are no counts of first plays."""
+    return rule.credit not in (None, "amaf")
+
+
+def bytes_per_node(size: int, rule) -> int:
+    """Memory of a node of a search by a rule."""
+    return Tree.bytes_per_node(size, **_kinds(rule))
+
+
+def _kinds(rule) -> dict[str, object]:
+    """What a tree must hold for a rule; arguments of `Tree`."""
+    weighted = needs_histories(rule)
+    return {"colours": 2 if rule.reference_visits else 1, "fractions": weighted, "legal": weighted}
 
 
 def check_one_position(position) -> None:

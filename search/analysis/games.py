@@ -10,10 +10,10 @@ import threading
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.position import BLACK, NO_KO
+from jaxgo.position import BLACK
 from jaxgo.sgf import format_point
 from search.analysis.fields import QueryError
-from search.game import hash_numbers
+from search.game import hash_numbers, turn
 
 #: Positions that are kept; then all are forgotten.
 MOST_KEPT = 20_000
@@ -47,21 +47,13 @@ class Node:
             node = node.before
         return np.array(hashes[::-1], np.uint64)
 
-    def turn(self, colour: int) -> Position:
-        """The position with a colour to move, which goes on after two passes. A ko binds only the player it was set against."""
-        position = self.position
-        if colour == self.to_play and not self.over:
-            return position
-        mover, passes = np.full_like(position.to_play, colour), np.minimum(position.passes, np.int8(1))
-        return dataclasses.replace(position, to_play=mover, ko=np.full_like(position.ko, NO_KO), passes=passes)
-
     def play(self, colour: int, point: int) -> "Node":
         """The position after a move.
 
         Raises:
           ValueError: it is illegal.
         """
-        node = Node(self.turn(colour).play(np.array([point])), self, point)
+        node = Node(turn(self.position, colour).play(np.array([point])), self, point)
         if point != self.position.size**2:
             earlier = self
             while earlier is not None:

@@ -24,9 +24,9 @@ from search.analysis.waiting import Waiting
 from search.analysis.work import Batch, Task
 from search.ownership import Samples
 from search.players import rule_of
-from search.search import Search
+from search.search import Search, bytes_per_node, needs_histories
 from search.shared import SharedLeaves
-from search.tree import ROOT, Tree
+from search.tree import ROOT
 
 #: Leaves of a call of the device, and of a round of a search, at most.
 LEAVES = 256
@@ -65,7 +65,6 @@ class Scheduler:
 
     def __init__(self, engine: Engine):
         self.engine, self._rule = engine, rule_of(engine.bot)
-        self._with_moves = self._rule.credit not in (None, "amaf")
         self._devices: dict[int, SharedLeaves] = {}
         self._making = threading.Lock()
         self._posted: collections.deque[Callable[[], None]] = collections.deque()
@@ -89,7 +88,7 @@ class Scheduler:
         with self._making:
             if size not in self._devices:
                 device = SharedLeaves(
-                    size, LEAVES, self.engine.playouts_per_leaf, moves=self._with_moves, on_done=self._wake.set
+                    size, LEAVES, self.engine.playouts_per_leaf, moves=needs_histories(self._rule), on_done=self._wake.set
                 )  # fmt: skip
                 device.compile()
                 self._devices = {**self._devices, size: device}
@@ -216,8 +215,7 @@ class Scheduler:
 
     def _search(self, task: Task) -> Search:
         playouts, size = self.engine.playouts_per_leaf, task.query.size
-        kinds = {"colours": 2 if self._rule.reference_visits else 1, "fractions": self._with_moves, "legal": self._with_moves}
-        memory = Tree.bytes_per_node(size, **kinds) * (2 * LEAVES + task.visits // playouts)
+        memory = bytes_per_node(size, self._rule) * (2 * LEAVES + task.visits // playouts)
         return Search(
             task.position, rule=self._rule, komi=task.komi, leaves=LEAVES, playouts_per_leaf=playouts, seed=task.seed,
             history=task.history, memory=min(memory, MOST_MEMORY), depth=1 if self.engine.bot == "ucb" else None,

@@ -11,6 +11,7 @@ from jaxgo import Position
 from jaxgo.evaluation import Evaluation
 from search.analysis.games import Node, together
 from search.analysis.query import Query
+from search.game import turn as turn_of
 from search.search import Search
 
 #: Playouts that a search makes at least: all of the first ones start at the root, and there must be a move to tell of.
@@ -86,7 +87,7 @@ def tasks_of(query: Query, line: list[Node], client, *, visits: int, playouts: i
     tasks = []
     for turn, priority in zip(query.turns, query.priorities):
         node = line[turn]
-        position = node.turn(node.to_play)
+        position = turn_of(node.position, node.to_play)
         tasks.append(
             Task(
                 client, query, turn, priority, position, node.history, query.komi_at(turn), number,
@@ -107,7 +108,7 @@ class Batch:
         first = tasks[0]
         self._position = together([task.position for task in tasks])
         self._komi, self._seed, self._playouts = first.komi, first.seed, first.visits
-        self.issued, self._parts = 0, []
+        self.issued, self._found = 0, None
 
     @staticmethod
     def key(task: Task) -> tuple:
@@ -127,7 +128,7 @@ class Batch:
     @property
     def complete(self) -> bool:
         """Whether all playouts have been made."""
-        return sum(int(part.num_playouts[0]) for part in self._parts) == self._playouts
+        return self._found is not None and int(self._found.num_playouts[0]) == self._playouts
 
     def slice(self, budget: int):
         """The next playouts, about so many in all: a function that plays them, for any thread."""
@@ -137,35 +138,8 @@ class Batch:
 
     def add(self, part: Evaluation) -> None:
         """Adds the result of a slice."""
-        self._parts = [_sum([*self._parts, part])]
+        self._found = part if self._found is None else self._found.plus(part)
 
     def result(self, index: int) -> Evaluation:
         """What is known of a task's position so far."""
-        return self._parts[0][index]
-
-
-def _sum(parts: list[Evaluation]) -> Evaluation:
-    """The evaluation of all the playouts of some evaluations of the same positions."""
-    if len(parts) == 1:
-        return parts[0]
-    number = sum(part.num_playouts for part in parts)
-    points = parts[0].ownership.shape[-1] ** 2
-    histogram = sum(part.margin_histogram for part in parts)
-    margins, komi = np.arange(-points, points + 1), parts[0].komi
-    value = np.where(margins > komi, 1.0, np.where(margins == komi, 0.5, 0.0))
-    win_rate, mean = histogram @ value / number, histogram @ margins / number
-    square = histogram @ value**2 / number
-
-    def mean_of(name: str) -> np.ndarray:
-        """The means are of whole numbers, so that their sums can be had back: the result is that of a single evaluation."""
-        n = [part.num_playouts.reshape(-1, *[1] * (getattr(part, name).ndim - 1)) for part in parts]
-        return sum(np.rint(getattr(part, name) * m) for part, m in zip(parts, n)) / sum(n)
-
-    return Evaluation(
-        num_playouts=number, complete=True, komi=komi, win_rate=win_rate,
-        win_rate_error=np.sqrt(np.maximum(square - win_rate**2, 0.0) / number), margin_mean=mean,
-        margin_std=np.sqrt(np.maximum(histogram @ margins**2 / number - mean**2, 0.0)), margin_histogram=histogram,
-        ownership=mean_of("ownership"), length_mean=mean_of("length_mean"), truncated=mean_of("truncated"),
-        amaf_visits=sum(part.amaf_visits for part in parts),
-        amaf_wins=sum(part.amaf_wins for part in parts),
-    )  # fmt: skip
+        return self._found[index]

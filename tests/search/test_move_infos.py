@@ -8,8 +8,8 @@ import pytest
 
 import jaxgo
 import search
-from search import ownership
 from search.move_infos import lower_bound, move_infos, move_infos_of_choice, other_side, priors, root_info
+from search.ownership import Samples, sample
 from search.tree import ROOT
 
 KEYS = {
@@ -85,7 +85,7 @@ def test_flat_bots():
 
 def test_samples_share_out_as_the_playouts_were(searched):
     tree = searched.tree
-    nodes, counts = ownership.sample(tree, ROOT, 1000)
+    nodes, counts = sample(tree, ROOT, 1000)
     assert counts.sum() == 1000 and len(set(nodes)) == len(nodes)
     below = {int(tree.child[ROOT, m]): m for m in np.flatnonzero(tree.child[ROOT] > 0)}
     got = np.zeros(tree.moves)
@@ -108,10 +108,10 @@ def test_ownership_of_a_settled_board():
     """)
     tree = search.Search(position, komi=0.5)
     tree.run(visits=2000)
-    owner = ownership.ownership(tree)
+    owner = Samples.of(tree).ownership()[0]
     assert (owner[:, :2] == 1).all() and (owner[:, 3:] == -1).all()
     moves = np.flatnonzero(tree.tree.visits[ROOT])
-    of_moves = ownership.ownership(tree, moves)
+    of_moves = Samples.of(tree, moves).ownership()
     assert of_moves.shape == (len(moves), 5, 5) and (of_moves[:, :, 3:] == -1).all()
-    np.testing.assert_array_equal(owner, ownership.ownership(tree))
+    np.testing.assert_array_equal(owner, Samples.of(tree).ownership()[0])
     tree.close()
