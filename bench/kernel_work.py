@@ -13,7 +13,8 @@ import numpy as np
 from jax import lax
 
 from jaxgo import Position, draws, kernel
-from jaxgo.geometry import geometry
+from jaxgo import bitboard as bb
+from jaxgo.geometry import geometry, playing_geometry
 from jaxgo.playout import Job, columns_of_table, fresh_lanes, ready
 from jaxgo.simulation import default_max_plies, table
 from jaxgo.tick import is_over, tick
@@ -111,7 +112,7 @@ def ceiling(instructions: int, ticks: float) -> float:
 
 def ticks_of_a_playout(size: int) -> float:
     """How many ticks a playout from the empty board takes, the mean of `COUNTED`."""
-    g = geometry(size)
+    g = playing_geometry(size)
     tab = table(Position.empty(size, 1), jnp.zeros(1, jnp.int32))
     one = jnp.int32(1)
     job = Job(COUNTED, draws.seed_words(1), one, jnp.int32(COUNTED), jnp.int32(0), jnp.int32(default_max_plies(size)))
@@ -129,7 +130,8 @@ def ticks_of_a_playout(size: int) -> float:
         start = lanes, jnp.zeros(COUNTED, jnp.int32)
         return lax.while_loop(lambda s: ~jnp.all(is_over(s[0].passes, s[0].plies_left)), step, start)[1]
 
-    return float(np.asarray(count()).mean())
+    with bb.words_known(g):
+        return float(np.asarray(count()).mean())
 
 
 def payload(text: str) -> tuple[int, bytes]:

@@ -1,4 +1,4 @@
-"""Bitboards: sets of points as tuples of `W` arrays of 32-bit words, one board for every element of the arrays.
+"""Bitboards: sets of points as tuples of `W` arrays of words, one board for every element of the arrays.
 
 All functions are elementwise over the arrays' shape, so that one call works on a single board, a batch or a block of lanes, and
 compiles to a few fused loops. `W` and the layout come from `jaxgo.geometry`.
@@ -18,7 +18,7 @@ from jax import lax
 from jaxgo.geometry import Geometry
 
 Board: TypeAlias = tuple[jax.Array, ...]
-"""A set of points: W arrays of uint32, all of one shape."""
+"""A set of points: W arrays of `Geometry.dtype`, uint32 or int64, all of one shape."""
 
 
 _count_bits = contextvars.ContextVar("count_bits", default=lax.population_count)
@@ -34,14 +34,19 @@ def counting_bits(how: Callable[[jax.Array], jax.Array]):
         _count_bits.reset(token)
 
 
+def words_known(g: Geometry) -> contextlib.AbstractContextManager:
+    """A context in which jax knows the words' type; elsewhere it takes int64 for int32."""
+    return jax.enable_x64(True) if g.word_bits > 32 else contextlib.nullcontext()
+
+
 def bits_of(x: jax.Array) -> jax.Array:
     """uint32: how many bits of a word are set."""
-    return _count_bits.get()(x)
+    return _count_bits.get()(x).astype(jnp.uint32)
 
 
-def word(value: int) -> jax.Array:
-    """A uint32 constant."""
-    return jnp.uint32(value)
+def down(g: Geometry, x: jax.Array, places: int) -> jax.Array:
+    """A word's bits moved so many places towards bit 0, zeros coming in."""
+    return lax.shift_right_logical(x, jnp.full_like(x, g.word(places)))
 
 
 def both(a: Board, b: Board) -> Board:
@@ -66,17 +71,17 @@ def choose(condition: jax.Array, a: Board, b: Board) -> Board:
 
 def on_board(g: Geometry, a: Board) -> Board:
     """`a` without what a shift has left outside the board."""
-    return tuple(x & word(m) for x, m in zip(a, g.board))
+    return tuple(x & g.word(m) for x, m in zip(a, g.board))
 
 
 def complement(g: Geometry, a: Board) -> Board:
     """The board's points that are not in `a`."""
-    return tuple(~x & word(m) for x, m in zip(a, g.board))
+    return tuple(~x & g.word(m) for x, m in zip(a, g.board))
 
 
 def any_point(a: Board) -> jax.Array:
     """bool: the set is not empty."""
-    return functools.reduce(operator.or_, a) != word(0)
+    return functools.reduce(operator.or_, a) != 0
 
 
 def count(a: Board) -> jax.Array:
@@ -86,18 +91,18 @@ def count(a: Board) -> jax.Array:
 
 def from_north(g: Geometry, a: Board) -> Board:
     """Every point moved one row south, that is, for every point, its northern neighbour; bits may leave the board."""
-    return ((a[-1] << word(g.stride)) if g.num_slots > 1 else jnp.zeros_like(a[0]),) + a[:-1]
+    return ((a[-1] << g.word(g.stride)) if g.num_slots > 1 else jnp.zeros_like(a[0]),) + a[:-1]
 
 
 def from_south(g: Geometry, a: Board) -> Board:
     """Every point moved one row north, that is, for every point, its southern neighbour; bits may leave the board."""
-    return a[1:] + ((a[0] >> word(g.stride)) if g.num_slots > 1 else jnp.zeros_like(a[0]),)
+    return a[1:] + (down(g, a[0], g.stride) if g.num_slots > 1 else jnp.zeros_like(a[0]),)
 
 
 def neighbours(g: Geometry, a: Board) -> Board:
     """The union of the four orthogonal shifts of `a`; bits may leave the board, so intersect it with a set on the board."""
     return tuple(
-        (x << word(1)) | (x >> word(1)) | n | s for x, n, s in zip(a, from_north(g, a), from_south(g, a))
+        (x << g.word(1)) | down(g, x, 1) | n | s for x, n, s in zip(a, from_north(g, a), from_south(g, a))
     )
 
 
@@ -112,7 +117,7 @@ def spread(g: Geometry, a: Board, through: Board) -> Board:
     def row(x, m, beside):
         x = x | (m & beside)
         x = m & (~(m + x) | x)
-        return x | (m & (x >> word(1)))
+        return x | (m & down(g, x, 1))
 
     a, last = list(a), g.num_words - 1
     for w in range(g.num_words):
@@ -128,14 +133,25 @@ def grows(g: Geometry, a: Board, through: Board) -> jax.Array:
 
 
 def one_point(g: Geometry, index: jax.Array) -> Board:
-    """The set of the one point with the given bit index (32 * word + bit, int32); empty for 32 W."""
-    mask = jnp.left_shift(word(1), (index & jnp.int32(31)).astype(jnp.uint32))
-    which = index >> jnp.int32(5)
-    return tuple(jnp.where(which == jnp.int32(w), mask, word(0)) for w in range(g.num_words))
+    """The set of the one point with the given bit index (int32; see `Geometry.index_of_point`); empty for the pass."""
+    mask = jnp.left_shift(g.word(1), (index & jnp.int32(g.word_bits - 1)).astype(g.dtype))
+    which = index >> jnp.int32(g.word_bits.bit_length() - 1)
+    return tuple(jnp.where(which == jnp.int32(w), mask, g.word(0)) for w in range(g.num_words))
 
 
 def one_neighbour(g: Geometry, point: Board) -> Board:
     """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
     return tuple(
-        ((x & word(west ^ 0xFFFFFFFF)) >> word(1)) | ((x & word(west)) << word(1)) for x, west in zip(point, g.west)
+        down(g, x & ~g.word(west), 1) | ((x & g.word(west)) << g.word(1)) for x, west in zip(point, g.west)
     )
+
+
+def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
+    """The set in another layout of the same board."""
+    if old == new:
+        return a
+    row, words = (1 << old.size) - 1, [[] for _ in range(new.num_words)]
+    for y in range(old.size):
+        bits = down(old, a[old.word_of_row[y]], old.shift_of_row[y]) & old.word(row)
+        words[new.word_of_row[y]].append(bits.astype(new.dtype) << new.word(new.shift_of_row[y]))
+    return tuple(functools.reduce(operator.or_, rows) for rows in words)

@@ -14,16 +14,18 @@ from collections.abc import Callable, Sequence
 import jax
 
 from jaxgo import executor, kernel
-from jaxgo.geometry import geometry
+from jaxgo.geometry import playing_geometry
 
-#: Playouts that run at a time on one core, by words of a board: what fits its cache, measured.
-_LANES_OF_CPU, _LANES_OF_CPU_ELSE = {1: 1008, 2: 1008, 3: 1072, 5: 688, 6: 688, 7: 528, 8: 368}, 208
+#: Playouts that run at a time on one core, by bytes of a board: what fits its cache, measured.
+_LANES_OF_CPU = {4: 1008, 8: 1008, 12: 1072, 20: 688, 24: 688, 28: 528, 32: 368, 48: 208, 56: 208}
+_LANES_OF_CPU_ELSE = 144
 #: Lanes of a CPU come in odd multiples of so many, a cache line: arrays that lie a power of two apart would all fall on a few
 #: sets of the cache and push each other out (a fifth of the speed).
 _LINE = 16
-#: Lanes of an H200 (132 multiprocessors), by words of a board: about as many as its registers hold, by the compiled kernels of
+#: Lanes of an H200 (132 multiprocessors), by bytes of a board: about as many as its registers hold, by the compiled kernels of
 #: 9x9, 13x13 and 19x19. Not measured on a GPU.
-_LANES_OF_GPU, _LANES_OF_GPU_ELSE = {1: 1 << 18, 2: 1 << 17, 3: 1 << 17, 5: 1 << 16, 6: 1 << 16, 7: 1 << 16, 8: 1 << 16}, 1 << 15
+_LANES_OF_GPU = {4: 1 << 18, 8: 1 << 17, 12: 1 << 17, 20: 1 << 16, 24: 1 << 16, 28: 1 << 16, 32: 1 << 16}
+_LANES_OF_GPU_ELSE = 1 << 15
 
 
 def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.Device, ...]:
@@ -42,8 +44,9 @@ def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.D
 
 def default_lanes(size: int, platform: str = "cpu") -> int:
     """How many playouts run at a time on a core or device for a board size."""
-    words = geometry(size).num_words
-    return _LANES_OF_GPU.get(words, _LANES_OF_GPU_ELSE) if platform == "gpu" else _LANES_OF_CPU.get(words, _LANES_OF_CPU_ELSE)
+    g = playing_geometry(size)
+    key = g.num_words * g.dtype.itemsize
+    return _LANES_OF_GPU.get(key, _LANES_OF_GPU_ELSE) if platform == "gpu" else _LANES_OF_CPU.get(key, _LANES_OF_CPU_ELSE)
 
 
 def lanes_for(most: int, wanted: int, platform: str) -> int:

@@ -21,9 +21,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxgo import bitboard as bb
 from jaxgo import playout
 from jaxgo.bitboard import Board
-from jaxgo.geometry import Geometry
+from jaxgo.geometry import Geometry, playing_geometry
 from jaxgo.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.playout import NO_ITEM, Job, Ready, Records, Table
 from jaxgo.rules import areas
@@ -31,8 +32,8 @@ from jaxgo.tick import LOGGED, Lanes, is_over, tick
 
 #: Ticks between two change-overs (a multiple of LOGGED).
 TICKS = 32
-#: Boards of at most so many words play two ticks in a kernel, others a tick in two kernels or, with still more words, in four.
-MOST_WORDS_OF_PAIRS, MOST_WORDS_OF_HALVES = 8, 20
+#: Boards of at most so many words play two ticks in a kernel, others one.
+MOST_WORDS_OF_PAIRS = 8
 #: A flush is due when this share of the slots is full.
 FLUSH_AT = 0.75
 
@@ -67,14 +68,17 @@ def _select(condition: jax.Array, new, old):
 
 def _ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
     """The lanes `count` ticks later, a multiple of 4."""
-    # Boards of few words play two ticks in a kernel, which saves passing the state through memory. A tick on a large board is too
-    # long for LLVM to keep it in vectors (ten times slower), so it is cut. Two ticks a trip write into each other's buffers, which
-    # saves XLA copying the state.
-    if g.num_words <= MOST_WORDS_OF_PAIRS:
-        step, ticks = functools.partial(in_one_loop, lambda x: tick(g, tick(g, x))), 2
-    else:
-        step, ticks = functools.partial(tick, g, stage=in_one_loop, cut=g.num_words > MOST_WORDS_OF_HALVES), 1
-    return lax.fori_loop(0, count // (2 * ticks), lambda _, x: step(step(x)), lanes)
+    # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
+    # each other's buffers, which saves XLA copying the state.
+    ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS else 1
+
+    def step(lanes: Lanes) -> Lanes:
+        for _ in range(ticks):
+            lanes = tick(g, lanes)
+        return lanes
+
+    trips = count // (2 * ticks)
+    return lax.fori_loop(0, trips, lambda _, x: in_one_loop(step, in_one_loop(step, x)), lanes)
 
 
 def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array) -> tuple[Lanes, jax.Array]:
@@ -137,7 +141,7 @@ def play_all(
     """Plays a job's playouts.
 
     Args:
-      g: the board's geometry.
+      g: the layout of the table's boards and the records'.
       table: B positions.
       job: how many playouts of which.
       lanes: how many playouts run at a time (static).
@@ -147,6 +151,12 @@ def play_all(
     Returns:
       Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
     """
+    g = playing_geometry(g.size)
+    with bb.words_known(g):
+        return _play_all(g, table, job, lanes, longest, first_plays, moves)
+
+
+def _play_all(g: Geometry, table: Table, job: Job, lanes: int, longest: int, first_plays: bool, moves: bool) -> Records:
     batch = table.ko.shape[0]
     room, total, columns = batch * job.per_position, job.total, playout.num_columns(g, first_plays)
     rows_of_table = jnp.stack(playout.columns_of_table(table), axis=1)

@@ -1,11 +1,14 @@
-"""How an N x N board lies in 32-bit words.
+"""How an N x N board lies in words.
 
-A bitboard is `W` words of 32 bits. A row needs `N + 1` bits, its points and one spare bit that stays 0, so that a shift by one
-(east, west) never wraps and the carry of an addition stops at the row's end. `32 // (N + 1)` rows fit into a word.
+A bitboard is `W` words of 32 bits, or of 64. A row needs `N + 1` bits, its points and one spare bit that stays 0, so that a shift
+by one (east, west) never wraps and the carry of an addition stops at the row's end. `32 // (N + 1)` rows fit into a word.
 
 Rows are dealt out to the words in turn: row `y` lies in word `y % W`, at slot `y // W`. The southern neighbour of a row is
 therefore simply the next word; only the step from the last word to the first needs a shift. 9x9 takes 3 words of 3 rows, 13x13
-takes 7 words of 2 rows, 19x19 takes 19 words of 1 row.
+takes 7 words of 2 rows, 19x19 takes 19 words of 1 row, or 7 words of 64 bits with 3 rows.
+
+Whatever the library takes and gives has 32-bit words. Playouts on large boards are played in 64-bit ones (`playing_geometry`),
+which leave fewer bits unused and keep a board in fewer registers; boards change at the door.
 
 Everything here is plain numpy and integers: nothing touches a device.
 """
@@ -17,7 +20,9 @@ import numpy as np
 
 MIN_SIZE = 2
 MAX_SIZE = 25
-WORD_BITS = 32
+
+#: Sizes on whose boards playouts are played in 64-bit words, measured.
+PLAYED_IN_64_BITS = range(16, 26)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +33,10 @@ class Geometry:
     """N, the number of rows and of columns."""
     stride: int
     """Bits a row takes: N + 1."""
+    word_bits: int
+    """Bits of a word, 32 or 64."""
     num_words: int
-    """W, the number of 32-bit words of a bitboard."""
+    """W, the number of words of a bitboard."""
     num_slots: int
     """Rows that a word holds (the last slot may be empty in some words)."""
     board: tuple[int, ...]
@@ -66,15 +73,34 @@ class Geometry:
 
     @property
     def index_of_point(self) -> np.ndarray:
-        """int32 [P + 1]: the bit index, 32 * word + bit, of point p; of the pass, 32 W."""
-        return np.append(self.word_of_point * WORD_BITS + self.bit_of_point, self.num_words * WORD_BITS).astype(np.int32)
+        """int32 [P + 1]: the bit index, `word_bits` * word + bit, of point p; of the pass, `pass_index`."""
+        return np.append(self.word_of_point * self.word_bits + self.bit_of_point, self.pass_index).astype(np.int32)
+
+    @property
+    def pass_index(self) -> int:
+        """What stands for the pass where moves are bit indices: the first index past the words."""
+        return self.num_words * self.word_bits
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The words' type, uint32 or int64 (jax's lowering for Triton fails on large constants of uint64); bit 63 stays 0."""
+        return np.dtype(np.uint32 if self.word_bits == 32 else np.int64)
+
+    def word(self, value: int) -> np.generic:
+        """A constant of the words' type."""
+        return self.dtype.type(value)
+
+
+def playing_geometry(size: int) -> Geometry:
+    """The layout in which playouts are played: that of `geometry(size)`, or of 64-bit words where these are faster."""
+    return geometry(size, 64 if size in PLAYED_IN_64_BITS else 32)
 
 
 @functools.cache
-def geometry(size: int) -> Geometry:
+def geometry(size: int, word_bits: int = 32) -> Geometry:
     """The layout of a `size` x `size` board; `size` is taken as valid (see `jaxgo.checks`)."""
     stride = size + 1
-    num_words = -(-size // (WORD_BITS // stride))
+    num_words = -(-size // (word_bits // stride))
     board, edge, west = ([0] * num_words for _ in range(3))
     ends = (0, size - 1)
     for y in range(size):
@@ -84,4 +110,4 @@ def geometry(size: int) -> Geometry:
             board[word] |= bit
             edge[word] |= bit if y in ends or x in ends else 0
             west[word] |= bit if x == 0 else 0
-    return Geometry(size, stride, num_words, -(-size // num_words), tuple(board), tuple(edge), tuple(west))
+    return Geometry(size, stride, word_bits, num_words, -(-size // num_words), tuple(board), tuple(edge), tuple(west))

@@ -18,7 +18,7 @@ from jax.experimental.pallas import triton
 from jaxgo import bitboard as bb
 from jaxgo import playout
 from jaxgo.bitboard import Board
-from jaxgo.geometry import Geometry
+from jaxgo.geometry import Geometry, playing_geometry
 from jaxgo.playout import NO_ITEM, Job, Records, Table
 from jaxgo.tick import Lanes, is_over, tick
 
@@ -35,6 +35,12 @@ def play_all(
 
     `lanes` is rounded up to whole programs. With `interpret` the kernel is run by XLA on any device, slowly, for tests.
     """
+    g = playing_geometry(g.size)
+    with bb.words_known(g):
+        return _play_all(g, table, job, lanes, longest, first_plays, moves, interpret)
+
+
+def _play_all(g, table, job, lanes, longest, first_plays, moves, interpret) -> Records:
     room = table.ko.shape[0] * job.per_position
     numbers = (*job.seed, job.num_positions, job.num_playouts, job.first_playout, job.max_plies)
     numbers = jnp.stack([jnp.asarray(x).astype(jnp.uint32) for x in numbers])
@@ -54,8 +60,10 @@ def play_all(
 
 
 def _popc(x: jax.Array) -> jax.Array:
+    wide = x.dtype == jnp.int64
     (count,) = triton.elementwise_inline_asm(
-        "popc.b32 $0, $1;", args=[x.astype(jnp.int32)], constraints="=r,r", pack=1,
+        f"popc.b{64 if wide else 32} $0, $1;", args=[x if wide else x.astype(jnp.int32)],
+        constraints="=r,l" if wide else "=r,r", pack=1,
         result_shape_dtypes=[jax.ShapeDtypeStruct(x.shape, jnp.int32)],
     )  # fmt: skip
     return count.astype(jnp.uint32)
@@ -67,7 +75,7 @@ def _any(x: jax.Array) -> jax.Array:
 
 def _areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array) -> tuple[Board, Board]:
     """`jaxgo.rules.areas`, where wanted, in what Triton knows: no single loop of `jaxgo.one_loop`, no `any`."""
-    empty = tuple(jnp.where(wanted, x, bb.word(0)) for x in bb.complement(g, bb.either(own, opp)))
+    empty = tuple(jnp.where(wanted, x, g.word(0)) for x in bb.complement(g, bb.either(own, opp)))
     grounds = bb.either(own, empty), bb.either(opp, empty)
 
     def grow(state):
@@ -98,7 +106,7 @@ def _write(rows, item: jax.Array, columns: tuple[jax.Array, ...], finished: jax.
     """Writes the columns of records."""
 
     def column(i, _):
-        word = functools.reduce(operator.or_, (jnp.where(i == jnp.int32(k), x, bb.word(0)) for k, x in enumerate(columns)))
+        word = functools.reduce(operator.or_, (jnp.where(i == jnp.int32(k), x, jnp.uint32(0)) for k, x in enumerate(columns)))
         triton.store(rows.at[i, item], word, mask=finished)
 
     lax.fori_loop(0, len(columns), column, None)

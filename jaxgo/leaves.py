@@ -24,7 +24,7 @@ from jaxgo.engine import thresholds
 from jaxgo.geometry import geometry
 from jaxgo.one_loop import compiler_options
 from jaxgo.playout import Job, captured_of, moves_of
-from jaxgo.position import BLACK, Position, ko_index, legal_for_both, own_and_opp, play_moves, points_of, position_hash
+from jaxgo.position import BLACK, Position, legal_for_both, own_and_opp, play_moves, points_of, position_hash
 from jaxgo.reductions import count_points
 from jaxgo.simulation import check_seed, default_max_plies, table
 from jaxgo.tick import useful
@@ -244,7 +244,7 @@ _compiled = Programs(_build)
 def _describe(g, position: Position) -> dict[str, jax.Array]:
     """What the host must know of the positions themselves."""
     own, opp = own_and_opp(position)
-    legal = legal_for_both(g, own, opp, ko_index(position)) & ~position.is_over()[:, None, None]
+    legal = legal_for_both(g, own, opp, position.ko) & ~position.is_over()[:, None, None]
     no_eye = points_of(g, useful(g, own, opp))
     return {
         "words": jnp.stack([*own, *opp], axis=1),

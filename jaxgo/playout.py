@@ -1,9 +1,14 @@
 """What playouts begin from and what they leave behind, whichever executor plays them.
 
+Tables and records have boards of 32-bit words (`geometry`), lanes those of the layout that they are played in
+(`playing_geometry`), which the functions here are given and change from and to.
+
 An executor takes numbers from a *job*: a table of positions, and how many playouts of each. `ready` looks a playout up by its
 number, `fresh_lanes` begins it, `results` makes a record of a finished one, and `unpack` makes arrays of the records.
 """
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,7 +19,7 @@ import numpy as np
 from jaxgo import bitboard as bb
 from jaxgo import draws
 from jaxgo.bitboard import Board
-from jaxgo.geometry import Geometry
+from jaxgo.geometry import Geometry, geometry
 from jaxgo.tick import CAPTURE, NO_EVENT, NO_MOVE, Lanes
 
 #: `Ready.item` of a lane without a playout.
@@ -31,7 +36,7 @@ class Table(NamedTuple):
     opp: Board
     """Stones of the other player."""
     ko: jax.Array
-    """int32: bit index of the point that the player to move may not play, or NO_MOVE."""
+    """int32: the point y * N + x that the player to move may not play, or -1."""
     passes: jax.Array
     """int32: passes in a row before the position."""
     black: jax.Array
@@ -98,7 +103,24 @@ class Job(NamedTuple):
 
 def num_columns(g: Geometry, first_plays: bool) -> int:
     """Words of a record."""
-    return g.num_words * (4 if first_plays else 2) + 1
+    return _columns_of_board(g) * (4 if first_plays else 2) + 1
+
+
+def _columns_of_board(g: Geometry) -> int:
+    return g.num_words * (g.word_bits // 32)
+
+
+def _as_columns(g: Geometry, board: Board) -> tuple[jax.Array, ...]:
+    """A board as columns of uint32: its words, or the lower and upper halves of each."""
+    return tuple(bb.down(g, x, shift).astype(jnp.uint32) for x in board for shift in range(0, g.word_bits, 32))
+
+
+def _as_board(g: Geometry, columns: Sequence[jax.Array]) -> Board:
+    """The board of 32-bit words whose columns `_as_columns` gave."""
+    parts = [x.astype(g.dtype) << g.word(32 * i % g.word_bits) for i, x in enumerate(columns)]
+    halves = g.word_bits // 32
+    board = tuple(functools.reduce(operator.or_, parts[w * halves : (w + 1) * halves]) for w in range(g.num_words))
+    return bb.relaid(board, g, geometry(g.size))
 
 
 def columns_of_table(table: Table) -> tuple[jax.Array, ...]:
@@ -117,11 +139,13 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array]) ->
     `row` is what the table's columns hold at `position_of(job, number)`.
     """
     words, (ko, passes, black, stream) = tuple(row[:-4]), (x.astype(jnp.int32) for x in row[-4:])
+    own, opp = (bb.relaid(board, geometry(g.size), g) for board in (words[: len(words) // 2], words[len(words) // 2 :]))
     playout = number % job.num_playouts
+    ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
     counter, key = draws.stream_key(job.seed, stream, job.first_playout + playout)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
     item = jnp.where(number < job.total, item, jnp.int32(NO_ITEM))
-    return Ready(words[: g.num_words], words[g.num_words :], ko, passes, black, counter, key, item)
+    return Ready(own, opp, ko, passes, black, counter, key, item)
 
 
 def fresh_lanes(g: Geometry, ready: Ready, max_plies: jax.Array, first_plays: bool, log_words: int) -> Lanes:
@@ -129,9 +153,8 @@ def fresh_lanes(g: Geometry, ready: Ready, max_plies: jax.Array, first_plays: bo
     none = tuple(jnp.zeros_like(x) for x in ready.own)
     zero = jnp.zeros_like(ready.item)
     no_moves = jnp.full_like(ready.counter, NO_EVENT << 16 | NO_EVENT)
-    ko = jnp.where(ready.ko == jnp.int32(NO_MOVE), jnp.int32(32 * g.num_words), ready.ko)
     return Lanes(
-        own=ready.own, opp=ready.opp, barred=bb.one_point(g, ko), dead=none, reach=none,
+        own=ready.own, opp=ready.opp, barred=bb.one_point(g, ready.ko), dead=none, reach=none,
         played=none if first_plays else (), starter=none if first_plays else (),
         move=zero + jnp.int32(NO_MOVE), counter=ready.counter, key=ready.key,
         passes=jnp.where(ready.item == jnp.int32(NO_ITEM), jnp.int32(2), ready.passes),
@@ -152,13 +175,20 @@ def results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.Ar
     margin = jnp.where(own_is_black, margin, -margin) + jnp.int32(g.num_points)
     truncated = (lanes.passes < jnp.int32(2)).astype(jnp.int32)
     summary = margin | (lanes.plies << jnp.int32(MARGIN_BITS)) | (truncated << jnp.int32(MARGIN_BITS + LENGTH_BITS))
-    return out + (summary.astype(jnp.uint32),)
+    return _as_columns(g, out) + (summary.astype(jnp.uint32),)
+
+
+def _index_of_point(g: Geometry, point: jax.Array) -> jax.Array:
+    """int32: the bit index of a point y * N + x; see `Geometry.index_of_point`."""
+    y, x = point // jnp.int32(g.size), point % jnp.int32(g.size)
+    words, stride = jnp.int32(g.num_words), jnp.int32(g.stride)
+    return y % words * jnp.int32(g.word_bits) + y // words * stride + x
 
 
 def points_of_events(g: Geometry, event: jax.Array) -> jax.Array:
     """Events with the point y * N + x, N * N for the pass, in the place of the bit index; NO_EVENT stays. int32."""
     index, captures = event & jnp.int32(CAPTURE - 1), event & jnp.int32(CAPTURE)
-    word, bit = index >> jnp.int32(5), index & jnp.int32(31)
+    word, bit = index >> jnp.int32(g.word_bits.bit_length() - 1), index & jnp.int32(g.word_bits - 1)
     slot = sum((bit >= jnp.int32(s * g.stride)).astype(jnp.int32) for s in range(1, g.num_slots)) if g.num_slots > 1 else 0
     # Row y lies in word y % W at slot y // W; point y * N + x there at bit slot * (N + 1) + x.
     point = word * jnp.int32(g.size) + bit + slot * jnp.int32(g.num_words * g.size - g.stride)
@@ -178,7 +208,8 @@ def captured_of(events):
 
 def unpack(g: Geometry, columns: Sequence[jax.Array], events: jax.Array | None, first_plays: bool) -> Records:
     """The records of playouts whose results lie in columns, as `results` gives them; all 0 where there was no playout."""
-    boards = [columns[i * g.num_words : (i + 1) * g.num_words] for i in range(4 if first_plays else 2)]
+    width = _columns_of_board(g)
+    boards = [_as_board(g, columns[i * width : (i + 1) * width]) for i in range(4 if first_plays else 2)]
     boards += [()] * (4 - len(boards))
     summary = columns[-1].astype(jnp.int32)
     margin = (summary & jnp.int32((1 << MARGIN_BITS) - 1)) - jnp.int32(g.num_points)

@@ -15,7 +15,7 @@ from jaxgo import bitboard as bb
 from jaxgo import checks, rules
 from jaxgo.bitboard import Board
 from jaxgo.geometry import Geometry, geometry
-from jaxgo.tick import NO_MOVE, useful
+from jaxgo.tick import useful
 
 BLACK, WHITE = 1, -1
 #: `Position.ko` where no point is forbidden.
@@ -290,15 +290,10 @@ def own_and_opp(position: Position) -> tuple[Board, Board]:
     return bb.choose(black, position.black, position.white), bb.choose(black, position.white, position.black)
 
 
-def ko_index(position: Position) -> jax.Array:
-    """int32 [B]: bit index of the ko point, NO_MOVE without one."""
-    index = jnp.asarray(position.geometry.index_of_point)[position.ko.astype(jnp.int32)]
-    return jnp.where(position.ko < jnp.int16(0), jnp.int32(NO_MOVE), index)
-
-
-def point_or_none(g: Geometry, index: jax.Array) -> Board:
-    """The set of the point with a bit index (int32), empty for NO_MOVE."""
-    return bb.one_point(g, jnp.where(index < jnp.int32(0), jnp.int32(32 * g.num_words), index))
+def ko_board(g: Geometry, ko: jax.Array) -> Board:
+    """The set of the ko point, empty for NO_KO."""
+    index = jnp.asarray(g.index_of_point)[ko.astype(jnp.int32)]
+    return bb.one_point(g, jnp.where(ko < 0, jnp.int32(g.pass_index), index))
 
 
 @jax.jit
@@ -310,7 +305,7 @@ def _to_array(position: Position) -> jax.Array:
 def _legal(position: Position) -> jax.Array:
     g = position.geometry
     own, opp = own_and_opp(position)
-    points = points_of(g, rules.legal_points(g, own, opp, point_or_none(g, ko_index(position))))
+    points = points_of(g, rules.legal_points(g, own, opp, ko_board(g, position.ko)))
     with_pass = jnp.concatenate([points, jnp.ones_like(points[..., :1])], axis=-1)
     return with_pass & ~position.is_over()[..., None]
 
@@ -320,12 +315,12 @@ def _useful(position: Position) -> jax.Array:
     return position.legal()[..., :-1] & points_of(position.geometry, useful(position.geometry, *own_and_opp(position)))
 
 
-def legal_for_both(g: Geometry, own: Board, opp: Board, ko_index: jax.Array) -> jax.Array:
+def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Array:
     """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
 
-    `ko_index` is the bit index of the ko point, or NO_MOVE. The boards' shape is [...].
+    `ko` is the ko point or NO_KO. The boards' shape is [...].
     """
-    ko = point_or_none(g, ko_index)
+    ko = ko_board(g, ko)
     none = tuple(jnp.zeros_like(x) for x in ko)
     stacked = [tuple(jnp.stack(pair, axis=-1) for pair in zip(*boards)) for boards in ((own, opp), (opp, own), (ko, none))]
     return points_of(g, rules.legal_points(g, *stacked))

@@ -39,7 +39,7 @@ def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
     def body(state):
         return in_one_loop(step, state[0], throughs)
 
-    growing = (throughs[0][0] | bb.word(1)).astype(jnp.int32)  # not 0, and of the type that the loop gives back in a shard_map
+    growing = (throughs[0][0] | g.word(1)).astype(jnp.int32)  # not 0, and of the type that the loop gives back in a shard_map
     first = [seeds for seeds, _ in grounds], growing
     return lax.while_loop(lambda state: jnp.any(state[1] != jnp.int32(0)), body, first)[0]
 
@@ -63,7 +63,7 @@ def legal_points(g: Geometry, own: Board, opp: Board, ko: Board) -> Board:
     owns, opps = (tuple(jnp.broadcast_to(w, shape) for w in board) for board in (own, opp))
     floods = flood(g, *zip(in_one_loop(seeds, owns, opps, marked), (owns, opps)))
     reached = jnp.stack(bb.either(*floods)).reshape(g.num_words, -1, 2, *own[0].shape)
-    several = tuple(lax.reduce(reached[:, :, 0] & reached[:, :, 1], np.uint32(0), lax.bitwise_or, (1,)))
+    several = tuple(lax.reduce(reached[:, :, 0] & reached[:, :, 1], g.word(0), lax.bitwise_or, (1,)))
 
     def legal(own, opp, ko, several):
         empty = bb.complement(g, bb.either(own, opp))
@@ -76,10 +76,10 @@ def legal_points(g: Geometry, own: Board, opp: Board, ko: Board) -> Board:
 def _index_marks(g: Geometry) -> np.ndarray:
     """uint32 [bits * 2, W]: for every bit of a point's index, the points that have it, then those that have not."""
     index = g.index_of_point[:-1]
-    marks = np.zeros((2 * int(index.max()).bit_length(), g.num_words), np.uint32)
+    marks = np.zeros((2 * int(index.max()).bit_length(), g.num_words), g.dtype)
     for row in range(len(marks)):
         chosen = index[(index >> (row // 2)) & 1 == 1 - row % 2]
-        np.bitwise_or.at(marks[row], chosen // 32, np.uint32(1) << (chosen % 32).astype(np.uint32))
+        np.bitwise_or.at(marks[row], chosen // g.word_bits, g.word(1) << (chosen % g.word_bits).astype(g.dtype))
     return marks
 
 
@@ -97,7 +97,7 @@ def play(g: Geometry, own: Board, opp: Board, stone: Board) -> tuple[Board, Boar
         captured = bb.without(opp, alive)
         around = bb.on_board(g, bb.neighbours(g, stone))
         ko = (bb.count(captured) == jnp.int32(1)) & ~bb.any_point(bb.without(around, opp))
-        return bb.either(own, stone), tuple(jnp.where(ko, c, bb.word(0)) for c in captured)
+        return bb.either(own, stone), tuple(jnp.where(ko, c, g.word(0)) for c in captured)
 
     (alive,) = flood(g, (in_one_loop(seeds, own, opp, stone), opp))
     own, ko = in_one_loop(finish, own, opp, stone, alive)
@@ -111,7 +111,7 @@ def areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array | None = None) 
     """
     empty = bb.complement(g, bb.either(own, opp))
     if wanted is not None:
-        empty = tuple(jnp.where(wanted, x, bb.word(0)) for x in empty)
+        empty = tuple(jnp.where(wanted, x, g.word(0)) for x in empty)
     mine, theirs = flood(g, (own, bb.either(own, empty)), (opp, bb.either(opp, empty)))
     return bb.without(mine, theirs), bb.without(theirs, mine)
 

@@ -13,7 +13,6 @@ from jaxgo.executor import play_all
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.playout import Job, Records, Table, captured_of, moves_of
 from jaxgo.position import BLACK, Position, stones_array
-from jaxgo.tick import NO_MOVE
 
 
 def default_max_plies(size: int) -> int:
@@ -72,12 +71,11 @@ def _unpack_boards(g: Geometry, board: tuple[np.ndarray, ...]) -> np.ndarray:
 
 def table(position: Position, streams: jax.Array) -> Table:
     """A batch of positions as the executor takes them; `streams` is int32 [B]. Of numpy arrays it makes numpy arrays."""
-    xp, g = position.to_play.__array_namespace__(), position.geometry
+    xp = position.to_play.__array_namespace__()
     black = position.to_play == np.int8(BLACK)
     own, opp = (tuple(xp.where(black, b, w) for b, w in zip(*pair)) for pair in (
         (position.black, position.white), (position.white, position.black)))  # fmt: skip
-    ko = xp.where(position.ko < np.int16(0), np.int32(NO_MOVE), xp.asarray(g.index_of_point)[position.ko.astype(np.int32)])
-    return Table(own, opp, ko, position.passes.astype(np.int32), black.astype(np.int32), streams)
+    return Table(own, opp, position.ko.astype(np.int32), position.passes.astype(np.int32), black.astype(np.int32), streams)
 
 
 def as_playouts(g: Geometry, records: Records, batch: int) -> Playouts:

@@ -20,7 +20,7 @@ from jaxgo.engine import run_chunks
 from jaxgo.geometry import Geometry
 from jaxgo.one_loop import compiler_options
 from jaxgo.playout import captured_of, moves_of
-from jaxgo.position import BLACK, Position, ko_index, legal_for_both, own_and_opp
+from jaxgo.position import BLACK, Position, legal_for_both, own_and_opp
 from jaxgo.simulation import Playouts
 
 #: Playouts whose sums share an int32, and the unit of the fixed point.
@@ -108,7 +108,7 @@ def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf",
         )
     num_points, black = position.size**2, np.asarray(position.to_play) == BLACK
     own, opp = own_and_opp(position)
-    legal = np.asarray(_legal_for_both(position.geometry, own, opp, ko_index(position)))
+    legal = np.asarray(_legal_for_both(position.geometry, own, opp, position.ko))
     sums = np.zeros((batch, num_points, 3))
     for b in range(batch):
         moves, captured = np.asarray(playouts.moves[b]), np.asarray(playouts.captured[b])
@@ -185,7 +185,7 @@ def self_captures(g: Geometry, own: Board, opp: Board, moves: jax.Array, legal: 
         ply, own, opp, played, open_, breaks = state
         here = lax.dynamic_index_in_dim(open_prefix, ply, axis=1, keepdims=False) & open_
         at = lax.dynamic_index_in_dim(index, ply, axis=1, keepdims=False)
-        stone = bb.one_point(g, jnp.where(here, at, jnp.int32(32 * g.num_words)))
+        stone = bb.one_point(g, jnp.where(here, at, jnp.int32(g.pass_index)))
         mine, theirs, _ = rules.play(g, own, opp, stone)
         captured = bb.any_point(bb.both(bb.without(opp, theirs), played)) & here
         breaks = lax.dynamic_update_index_in_dim(breaks, captured, ply, axis=1)

@@ -16,12 +16,9 @@ opponent from then on, and are not drawn. (The one-point case of Benson's "Life 
 a dead point, which only its owner can, all of that lane's dead points are forgotten.
 
 Everything is elementwise over lanes, whatever their shape, without loops or branches, so that any executor can run it: XLA, one
-fused loop on a CPU, the body of a GPU kernel. The three steps are three functions, so that an executor can also run them one by
-one; each takes the boards that it needs.
+fused loop on a CPU, the body of a GPU kernel.
 """
 
-import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -75,8 +72,8 @@ class Lanes(NamedTuple):
     plies_left: jax.Array
     """int32: plies until the cap."""
     log: tuple[jax.Array, ...]
-    """LOGGED / 2 uint32: bit indices of the last moves (the pass is 32 W; plus CAPTURE), 16 bits each, the last move in the low
-    half of the first word; NO_EVENT where there was none yet. Empty tuple where moves are not wanted."""
+    """LOGGED / 2 uint32: bit indices of the last moves (`Geometry.pass_index` for the pass; plus CAPTURE), 16 bits each, the last
+    move in the low half of the first word; NO_EVENT where there was none yet. Empty tuple where moves are not wanted."""
 
 
 def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
@@ -99,12 +96,12 @@ def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) 
     A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
     """
     beside_others = bb.neighbours(g, bb.complement(g, own))
-    east, west = tuple(x << bb.word(1) for x in opp), tuple(x >> bb.word(1) for x in opp)
+    east, west = tuple(x << g.word(1) for x in opp), tuple(bb.down(g, x, 1) for x in opp)
     diagonal = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
     rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, diagonal, g.edge)
     out = []
     for empty, bar, no_use, others, (a, b, c, d), edge in rows:
-        broken = (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & bb.word(edge))
+        broken = (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & g.word(edge))
         out.append(empty & ~bar & ((others & ~no_use) | (~others & broken)))
     return tuple(out)
 
@@ -118,24 +115,26 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
         later = k >= passed
         chosen = jnp.where(later, points[w], chosen)
         start = jnp.where(later, passed, start)
-        index = jnp.where(later, jnp.uint32(32 * w), index)
+        index = jnp.where(later, jnp.uint32(g.word_bits * w), index)
     k = k - start
-    for half in (16, 8, 4, 2, 1):
-        low = chosen & jnp.uint32((1 << half) - 1)
+    half = g.word_bits // 2
+    while half:
+        low = chosen & g.word((1 << half) - 1)
         ones = bb.bits_of(low)
         upper = k >= ones
         k = jnp.where(upper, k - ones, k)
-        chosen = jnp.where(upper, chosen >> jnp.uint32(half), low)
+        chosen = jnp.where(upper, bb.down(g, chosen, half), low)
         index = jnp.where(upper, index + jnp.uint32(half), index)
+        half //= 2
     return index.astype(jnp.int32)
 
 
 def draw(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
-    """Step 1: (move, counter) after each lane without an undecided move has drawn one; the pass (32 W) if it has no candidate."""
+    """Step 1: (move, counter) after each lane without an undecided move has drawn one; the pass if it has no candidate."""
     points = candidates(g, own, opp, barred, dead)
     num = bb.count(points).astype(jnp.uint32)
     drawn = pick(g, points, draws.below(draws.bits(counter, key), num))
-    drawn = jnp.where(num == jnp.uint32(0), jnp.int32(32 * g.num_words), drawn)
+    drawn = jnp.where(num == jnp.uint32(0), jnp.int32(g.pass_index), drawn)
     undecided = move != jnp.int32(NO_MOVE)
     return jnp.where(undecided, move, drawn), jnp.where(undecided, counter, counter + jnp.uint32(draws.STEP))
 
@@ -161,12 +160,12 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
       g: the board's geometry.
       own, opp: stones of the mover and of the other player.
       reach: the flood so far, where it is continued.
-      move: int32, bit index of an empty point, or 32 W for a pass.
+      move: int32, bit index of an empty point, or `g.pass_index` for a pass.
       continued: int32, not 0 where an undecided move's flood goes on.
       passes, plies_left: as in `Lanes`; where the playout is over, nothing is played.
     """
     over = is_over(passes, plies_left)
-    pass_move = move == jnp.int32(32 * g.num_words)
+    pass_move = move == jnp.int32(g.pass_index)
     continued = continued != jnp.int32(0)
     stone = bb.one_point(g, move)
     with_stone = bb.either(own, stone)
@@ -193,11 +192,11 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
     captures = cut_off & complete & ~over
     legal = captures | (((alive & ~cut_off) | pass_move) & ~over)
     suicide = ~legal & ~cut_off & (enclosed | complete) & ~over
-    captured = tuple(jnp.where(captures, o & ~t, bb.word(0)) for o, t in zip(opp, theirs))
+    captured = tuple(jnp.where(captures, o & ~t, g.word(0)) for o, t in zip(opp, theirs))
     ko = captures & enclosed & (bb.count(captured) == jnp.int32(1))
     inside = bb.without(bb.complement(g, bb.either(own, opp)), border)
     dead = suicide & buried & (bb.count(inside) >= jnp.int32(2))
-    decided = tuple(jnp.where(ko, c, jnp.where(dead, i, bb.word(0))) for c, i in zip(captured, inside))
+    decided = tuple(jnp.where(ko, c, jnp.where(dead, i, g.word(0))) for c, i in zip(captured, inside))
     reached = bb.choose(enclosed, theirs, bb.either(theirs, second))
     return Played(
         own=bb.choose(legal, bb.without(opp, captured), own),
@@ -213,7 +212,7 @@ def bar(g: Geometry, barred: Board, dead: Board, marks: Board, move, found) -> t
     moved, suicide = found >= jnp.int32(LEGAL), found == jnp.int32(SUICIDE)
     forget = moved & bb.any_point(bb.both(stone, dead))
     barred = tuple(jnp.where(moved, m, jnp.where(suicide, b | s, b)) for b, s, m in zip(barred, stone, marks))
-    dead = tuple(jnp.where(forget, bb.word(0), jnp.where(suicide, d | m, d)) for d, m in zip(dead, marks))
+    dead = tuple(jnp.where(forget, g.word(0), jnp.where(suicide, d | m, d)) for d, m in zip(dead, marks))
     return barred, dead
 
 
@@ -222,7 +221,7 @@ def record(g: Geometry, played: Board, starter: Board, move, found, plies) -> tu
     if not played:
         return played, starter
     moved, by_starter = found >= jnp.int32(LEGAL), (plies & jnp.int32(1)) == jnp.int32(0)
-    fresh = bb.without(bb.one_point(g, jnp.where(moved, move, jnp.int32(32 * g.num_words))), played)
+    fresh = bb.without(bb.one_point(g, jnp.where(moved, move, jnp.int32(g.pass_index))), played)
     return bb.either(played, fresh), tuple(jnp.where(by_starter, s | f, s) for s, f in zip(starter, fresh))
 
 
@@ -234,79 +233,33 @@ def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
     return tuple(jnp.where(moved, (x << jnp.uint32(16)) | c, x) for x, c in zip(log, carried))
 
 
-class Stepped(NamedTuple):
-    """What `step` makes of lanes: the fields of `Lanes` that it changes, and what `record` needs to know."""
-
-    own: Board
-    opp: Board
-    barred: Board
-    dead: Board
-    reach: Board
-    move: jax.Array
-    counter: jax.Array
-    passes: jax.Array
-    plies: jax.Array
-    plies_left: jax.Array
-    log: tuple[jax.Array, ...]
-    drawn: jax.Array
-    """int32: the move that was looked at."""
-    found: jax.Array
-    """As `Played.found`."""
-
-
-#: How the parts of a tick are run: called with a part and its arrays.
-Stage = Callable
-
-
-def at_once(part: Callable, *arrays):
-    """The stage that just calls the part."""
-    return part(*arrays)
-
-
-def step(
-    g: Geometry, stage: Stage, own, opp, barred, dead, reach, move, counter, key, passes, plies, plies_left, log
-) -> Stepped:
-    """The three steps of a tick; the arrays are fields of `Lanes`."""
-    undecided = (move != jnp.int32(NO_MOVE)).astype(jnp.int32)
-    drawn, counter = stage(functools.partial(draw, g), own, opp, barred, dead, move, counter, key)
-    done = stage(functools.partial(play, g), own, opp, reach, drawn, undecided, passes, plies_left)
-    barred, dead = stage(functools.partial(bar, g), barred, dead, done.marks, drawn, done.found)
-    moved = done.found >= jnp.int32(LEGAL)
-    is_pass = drawn == jnp.int32(32 * g.num_words)
-    one = moved.astype(jnp.int32)
-    return Stepped(
-        own=done.own,
-        opp=done.opp,
-        barred=barred,
-        dead=dead,
-        reach=done.marks,
-        move=jnp.where(done.found == jnp.int32(UNDECIDED), drawn, jnp.int32(NO_MOVE)),
-        counter=counter,
-        passes=jnp.where(moved, jnp.where(is_pass, passes + jnp.int32(1), jnp.int32(0)), passes),
-        plies=plies + one,
-        plies_left=plies_left - one,
-        log=append(log, drawn, done.found),
-        drawn=drawn,
-        found=done.found,
-    )
-
-
-def tick(g: Geometry, lanes: Lanes, stage: Stage = at_once, cut: bool = False) -> Lanes:
-    """The lanes one tick later; see the module's text.
+def tick(g: Geometry, lanes: Lanes) -> Lanes:
+    """The lanes one tick later; see the module's text. Those that are over stay as they are.
 
     Args:
       g: the board's geometry.
-      lanes: the running playouts; those that are over stay as they are.
-      stage: how the two parts, `step` and `record`, are run.
-      cut: whether the parts of `step` are stages instead of the whole.
+      lanes: the running playouts.
     """
-    a = lanes
-    whole, parts = (at_once, stage) if cut else (stage, at_once)
-    done = whole(
-        functools.partial(step, g, parts), a.own, a.opp, a.barred, a.dead, a.reach, a.move, a.counter, a.key, a.passes, a.plies,
-        a.plies_left, a.log,
-    )  # fmt: skip
-    played, starter = stage(functools.partial(record, g), a.played, a.starter, done.drawn, done.found, a.plies)
-    changed = done._asdict()
-    del changed["drawn"], changed["found"]
-    return lanes._replace(played=played, starter=starter, **changed)
+    undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
+    move, counter = draw(g, lanes.own, lanes.opp, lanes.barred, lanes.dead, lanes.move, lanes.counter, lanes.key)
+    own, opp, marks, found = play(g, lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left)
+    barred, dead = bar(g, lanes.barred, lanes.dead, marks, move, found)
+    played, starter = record(g, lanes.played, lanes.starter, move, found, lanes.plies)
+    moved = found >= jnp.int32(LEGAL)
+    is_pass, one = move == jnp.int32(g.pass_index), moved.astype(jnp.int32)
+    return Lanes(
+        own=own,
+        opp=opp,
+        barred=barred,
+        dead=dead,
+        reach=marks,
+        played=played,
+        starter=starter,
+        move=jnp.where(found == jnp.int32(UNDECIDED), move, jnp.int32(NO_MOVE)),
+        counter=counter,
+        key=lanes.key,
+        passes=jnp.where(moved, jnp.where(is_pass, lanes.passes + jnp.int32(1), jnp.int32(0)), lanes.passes),
+        plies=lanes.plies + one,
+        plies_left=lanes.plies_left - one,
+        log=append(lanes.log, move, found),
+    )

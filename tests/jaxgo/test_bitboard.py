@@ -1,30 +1,39 @@
-"""Bitboards against sets of points, for every size: the layout, shifts, and growing inside a mask."""
+"""Bitboards against sets of points, for every layout: where points lie, shifts, and growing inside a mask."""
+
+from collections.abc import Iterator
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxgo import bitboard as bb
-from jaxgo.geometry import Geometry, geometry
+from jaxgo.geometry import MAX_SIZE, MIN_SIZE, PLAYED_IN_64_BITS, Geometry, geometry, playing_geometry
 from tests import referee
 
-SIZES = range(2, 26)
+LAYOUTS = [(size, 32) for size in range(MIN_SIZE, MAX_SIZE + 1)] + [(size, 64) for size in (9, 15, *PLAYED_IN_64_BITS)]
+
+
+@pytest.fixture(params=LAYOUTS, ids=lambda layout: "{}x{} in {} bits".format(layout[0], *layout))
+def g(request) -> Iterator[Geometry]:
+    layout = geometry(*request.param)
+    with bb.words_known(layout):
+        yield layout
 
 
 def to_words(g: Geometry, points: np.ndarray) -> bb.Board:
-    """W arrays uint32 [batch] of bool [batch, P], by Python's own integers."""
-    words = np.zeros((g.num_words, len(points)), dtype=np.uint32)
+    """W arrays [batch] of bool [batch, P], by Python's own integers."""
+    words = np.zeros((g.num_words, len(points)), g.dtype)
     for point, (word, bit) in enumerate(zip(g.word_of_point.tolist(), g.bit_of_point.tolist())):
-        words[word] |= points[:, point].astype(np.uint32) << np.uint32(bit)
+        words[word] |= points[:, point].astype(g.dtype) << g.word(bit)
     return tuple(jnp.asarray(word) for word in words)
 
 
 def to_points(g: Geometry, board: bb.Board) -> np.ndarray:
-    """bool [batch, P] of W arrays uint32 [batch]; asserts that no bit lies outside the board."""
+    """bool [batch, P] of W arrays [batch]; asserts that no bit lies outside the board."""
     words = np.stack([np.asarray(word) for word in board])
     for word, mask in zip(words, g.board):
-        assert not (word & ~np.uint32(mask)).any(), "bits outside the board"
-    return (words[g.word_of_point].T >> g.bit_of_point.astype(np.uint32) & 1).astype(bool)
+        assert not (word & ~g.word(mask)).any(), "bits outside the board"
+    return (words[g.word_of_point].T >> g.bit_of_point.astype(g.dtype) & 1).astype(bool)
 
 
 def random_sets(size: int, density: float = 0.5, seed: int = 0) -> np.ndarray:
@@ -41,20 +50,18 @@ def grown(size: int, points: np.ndarray) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_layout_is_one_to_one(size):
-    g = geometry(size)
+def test_the_layout_is_one_to_one(g):
+    size = g.size
     places = {*zip(g.word_of_point.tolist(), g.bit_of_point.tolist())}
     assert len(places) == g.num_points == size * size
-    assert all(0 <= word < g.num_words and 0 <= bit < 32 for word, bit in places)
+    assert all(0 <= word < g.num_words and 0 <= bit < g.word_bits for word, bit in places)
     assert [bin(word).count("1") for word in g.board] == np.bincount(g.word_of_point, minlength=g.num_words).tolist()
     edge = [point for point, corners in enumerate(referee.diagonals(size)) if len(corners) < 4]
-    assert np.flatnonzero(to_points(g, tuple(jnp.full(1, word, jnp.uint32) for word in g.edge))[0]).tolist() == edge
+    assert np.flatnonzero(to_points(g, tuple(jnp.full(1, word, g.dtype) for word in g.edge))[0]).tolist() == edge
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_set_operations(size):
-    g = geometry(size)
+def test_set_operations(g):
+    size = g.size
     one, other = random_sets(size, seed=1), random_sets(size, seed=2)
     a, b = to_words(g, one), to_words(g, other)
     np.testing.assert_array_equal(to_points(g, a), one)
@@ -67,20 +74,18 @@ def test_set_operations(size):
     assert not bb.any_point(bb.without(a, a)).any()
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_neighbours(size):
-    g = geometry(size)
+def test_neighbours(g):
+    size = g.size
     for density in (0.03, 0.5, 0.97):
         points = random_sets(size, density)
         around = bb.on_board(g, bb.neighbours(g, to_words(g, points)))
         np.testing.assert_array_equal(to_points(g, around), grown(size, points))
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("density", [0.5, 0.7, 1.0])
-def test_spreading_reaches_the_whole_chain_and_nothing_else(size, density):
+def test_spreading_reaches_the_whole_chain_and_nothing_else(g, density):
     """Each sweep lies between the growth by one step and the whole set; where nothing grows any more it is the whole set."""
-    g = geometry(size)
+    size = g.size
     through = random_sets(size, density, seed=3)
     a = random_sets(size, 0.05, seed=4) & through
     whole = a
@@ -99,14 +104,24 @@ def test_spreading_reaches_the_whole_chain_and_nothing_else(size, density):
     np.testing.assert_array_equal(to_points(g, board), whole)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_single_points(size):
-    g = geometry(size)
-    index = jnp.asarray(32 * g.word_of_point + g.bit_of_point, jnp.int32)
+def test_single_points(g):
+    size = g.size
+    index = jnp.asarray(g.word_bits * g.word_of_point + g.bit_of_point, jnp.int32)
     board = bb.one_point(g, index)
     np.testing.assert_array_equal(to_points(g, board), np.eye(size * size, dtype=bool))
     beside = to_points(g, bb.one_neighbour(g, board))
     assert (beside.sum(axis=1) == 1).all()
     assert all(int(neighbour) in referee.orthogonals(size)[point] for point, neighbour in enumerate(beside.argmax(axis=1)))
-    nothing = bb.one_point(g, jnp.full(1, 32 * g.num_words, jnp.int32))
+    nothing = bb.one_point(g, jnp.full(1, g.word_bits * g.num_words, jnp.int32))
     assert not to_points(g, nothing).any()
+
+
+@pytest.mark.parametrize("size", PLAYED_IN_64_BITS)
+def test_boards_in_another_layout(size):
+    """There and back, and the points are the same."""
+    known, playing, points = geometry(size), playing_geometry(size), random_sets(size)
+    assert (known.word_bits, playing.word_bits) == (32, 64)
+    with bb.words_known(playing):
+        board = bb.relaid(to_words(known, points), known, playing)
+        np.testing.assert_array_equal(to_points(playing, board), points)
+        np.testing.assert_array_equal(to_points(known, bb.relaid(board, playing, known)), points)

@@ -2,6 +2,7 @@
 
 import functools
 import time
+from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +11,7 @@ import pytest
 
 from jaxgo import bitboard as bb
 from jaxgo import draws, rules
-from jaxgo.executor import MOST_WORDS_OF_HALVES
-from jaxgo.geometry import geometry
+from jaxgo.geometry import Geometry, geometry, playing_geometry
 from jaxgo.one_loop import compiler_options, in_one_loop
 from jaxgo.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick, useful
 
@@ -19,8 +19,8 @@ LANES = 256
 
 
 def empty_lanes(size: int, count: int = LANES) -> Lanes:
-    g = geometry(size)
-    none = tuple(jnp.zeros(count, jnp.uint32) for _ in range(g.num_words))
+    g = playing_geometry(size)
+    none = tuple(jnp.zeros(count, g.dtype) for _ in range(g.num_words))
     zero = jnp.zeros(count, jnp.int32)
     counter, key = draws.stream_key((jnp.uint32(5), jnp.uint32(size)), zero, jnp.arange(count, dtype=jnp.int32))
     return Lanes(
@@ -33,7 +33,7 @@ def empty_lanes(size: int, count: int = LANES) -> Lanes:
 @functools.partial(jax.jit, static_argnums=0)
 def forgone(size: int, lanes: Lanes) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(running, number of legal points that are no own eye and no candidate, number of dead points) of each lane."""
-    g = geometry(size)
+    g = playing_geometry(size)
     none = tuple(jnp.zeros_like(x) for x in lanes.own)
     no_eye = useful(g, lanes.own, lanes.opp)
     legal = rules.legal_points(g, lanes.own, lanes.opp, none)
@@ -43,10 +43,16 @@ def forgone(size: int, lanes: Lanes) -> tuple[jax.Array, jax.Array, jax.Array]:
     return running, bb.count(missing), bb.count(lanes.dead)
 
 
-@pytest.mark.parametrize("size", [3, 5, 7, 9, 13])
-def test_only_the_ko_is_forgone(size):
+@pytest.fixture
+def g(size) -> Iterator[Geometry]:
+    layout = playing_geometry(size)
+    with bb.words_known(layout):
+        yield layout
+
+
+@pytest.mark.parametrize("size", [3, 5, 7, 9, 13, 16])
+def test_only_the_ko_is_forgone(g, size):
     """Barred and dead points are illegal by the exact rules, but for one point right after a capture: the ko."""
-    g = geometry(size)
     step = jax.jit(lambda lanes: in_one_loop(functools.partial(tick, g), lanes))
     lanes, checked, dead_points, kos = empty_lanes(size), 0, 0, 0
     for _ in range(3 * size * size):
@@ -62,51 +68,36 @@ def test_only_the_ko_is_forgone(size):
     assert size < 5 or dead_points > LANES, "the rule for dead points was not exercised"
 
 
-@pytest.mark.parametrize("size", [5, 9])
-def test_lanes_are_the_same_however_a_tick_is_run(size):
-    g = geometry(size)
+@pytest.mark.parametrize("size", [5, 9, 19])
+def test_lanes_are_the_same_however_a_tick_is_run(g, size):
     whole = functools.partial(tick, g)
-    ways = [
-        jax.jit(lambda lanes: in_one_loop(whole, lanes)),
-        jax.jit(functools.partial(tick, g, stage=in_one_loop)),
-        jax.jit(functools.partial(tick, g, stage=in_one_loop, cut=True)),
-        jax.jit(whole),
-    ]
     results = []
-    for way in ways:
+    for way in (jax.jit(lambda lanes: in_one_loop(whole, lanes)), jax.jit(whole)):
         lanes = empty_lanes(size)
         for _ in range(60):
             lanes = way(lanes)
         results.append(jax.tree.map(np.asarray, lanes))
-    for other in results[1:]:
-        jax.tree.map(np.testing.assert_array_equal, results[0], other)
+    jax.tree.map(np.testing.assert_array_equal, *results)
 
 
-def stage_seconds(size: int, cut: bool) -> list[float]:
-    """The least time of each stage of a tick, over many runs."""
-    seconds = []
-
-    def stage(step, *arrays):
-        function = jax.jit(lambda *x: in_one_loop(step, *x), compiler_options=compiler_options())
-        out = jax.block_until_ready(function(*arrays))
-        best = float("inf")
+def seconds_of_a_tick(size: int) -> float:
+    """The least time of a tick of all lanes in one loop, over many runs."""
+    layout = playing_geometry(size)
+    with bb.words_known(layout):
+        function = jax.jit(lambda lanes: in_one_loop(functools.partial(tick, layout), lanes), compiler_options=compiler_options())
+        lanes, best = jax.block_until_ready(function(empty_lanes(size, 528))), float("inf")
         for _ in range(60):
             start = time.perf_counter()
-            jax.block_until_ready(function(*arrays))
+            jax.block_until_ready(function(lanes))
             best = min(best, time.perf_counter() - start)
-        seconds.append(best)
-        return out
-
-    tick(geometry(size), empty_lanes(size, 528), stage, cut)
-    return seconds
+    return best
 
 
-@pytest.mark.parametrize("size", [MOST_WORDS_OF_HALVES, 25])
-def test_every_stage_of_large_boards_is_vectorised(size):
-    """A loop that LLVM leaves scalar takes 7 to 10 times as long: no stage takes 4 times what words and lanes say it should."""
-    cut = size > MOST_WORDS_OF_HALVES
-    for found, expected in zip(stage_seconds(size, cut), stage_seconds(16, cut), strict=True):
-        assert found < 4 * expected * size / 16
+@pytest.mark.parametrize("size", [19, 25])
+def test_a_tick_of_large_boards_is_vectorised(size):
+    """A loop that LLVM leaves scalar takes 7 to 10 times as long: it does not take 4 times what words and lanes say it should."""
+    words = playing_geometry(size).num_words / playing_geometry(16).num_words
+    assert seconds_of_a_tick(size) < 4 * words * seconds_of_a_tick(16)
 
 
 def test_a_lane_that_is_over_stays_as_it_is():
