@@ -305,7 +305,7 @@ def _to_array(position: Position) -> jax.Array:
 def _legal(position: Position) -> jax.Array:
     g = position.geometry
     own, opp = own_and_opp(position)
-    points = points_of(g, rules.legal_points(g, own, opp, ko_board(g, position.ko)))
+    points = points_of(g, rules.legal_points(g, own, opp, ko_board(g, position.ko), rules.out_of_atari(g, own, opp)))
     with_pass = jnp.concatenate([points, jnp.ones_like(points[..., :1])], axis=-1)
     return with_pass & ~position.is_over()[..., None]
 
@@ -320,10 +320,10 @@ def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Ar
 
     `ko` is the ko point or NO_KO. The boards' shape is [...].
     """
-    ko = ko_board(g, ko)
+    ko, free = ko_board(g, ko), rules.out_of_atari(g, own, opp)
     none = tuple(jnp.zeros_like(x) for x in ko)
-    stacked = [tuple(jnp.stack(pair, axis=-1) for pair in zip(*boards)) for boards in ((own, opp), (opp, own), (ko, none))]
-    return points_of(g, rules.legal_points(g, *stacked))
+    both = rules.legal_points(g, own, opp, ko, free), rules.legal_points(g, opp, own, none, free)
+    return jnp.stack([points_of(g, legal) for legal in both], axis=-2)
 
 
 @jax.jit

@@ -15,6 +15,7 @@ Positional superko is the caller's: `stones_hash` gives every position a hash.
 
 import functools
 import operator
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -23,12 +24,19 @@ from jax import lax
 
 from jaxgo import bitboard as bb
 from jaxgo.bitboard import Board
-from jaxgo.geometry import Geometry
+from jaxgo.geometry import Geometry, playing_geometry
 from jaxgo.one_loop import in_one_loop
 
 
 def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
     """For each (seeds, through), all points of `through` that are connected with a point of `seeds`, a subset of it."""
+    playing = playing_geometry(g.size)
+    with bb.words_known(playing):
+        grounds = [[bb.relaid(board, g, playing) for board in ground] for ground in grounds]
+        return [bb.relaid(board, playing, g) for board in _flood(playing, grounds)]
+
+
+def _flood(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[Board]:
     throughs = [through for _, through in grounds]
 
     def step(reached, throughs):
@@ -44,12 +52,11 @@ def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
     return lax.while_loop(lambda state: jnp.any(state[1] != jnp.int32(0)), body, first)[0]
 
 
-def legal_points(g: Geometry, own: Board, opp: Board, ko: Board) -> Board:
-    """The points where the mover may play.
+def out_of_atari(g: Geometry, own: Board, opp: Board) -> Board:
+    """The stones of both colours whose chain has two liberties or more.
 
-    An empty point is legal if it has an empty neighbour, an own neighbour whose chain has another liberty, or an enemy neighbour
-    whose chain has no other. So chains with one liberty must be told from chains with two or more: a chain has two liberties if
-    and only if their bit indices differ in some bit, so for every bit the liberties with and without it are flooded apart.
+    A chain has two liberties if and only if their bit indices differ in some bit, so for every bit the liberties with and without
+    it are flooded apart.
     """
 
     def seeds(own, opp, marked):
@@ -63,14 +70,22 @@ def legal_points(g: Geometry, own: Board, opp: Board, ko: Board) -> Board:
     owns, opps = (tuple(jnp.broadcast_to(w, shape) for w in board) for board in (own, opp))
     floods = flood(g, *zip(in_one_loop(seeds, owns, opps, marked), (owns, opps)))
     reached = jnp.stack(bb.either(*floods)).reshape(g.num_words, -1, 2, *own[0].shape)
-    several = tuple(lax.reduce(reached[:, :, 0] & reached[:, :, 1], g.word(0), lax.bitwise_or, (1,)))
+    return tuple(lax.reduce(reached[:, :, 0] & reached[:, :, 1], g.word(0), lax.bitwise_or, (1,)))
 
-    def legal(own, opp, ko, several):
+
+def legal_points(g: Geometry, own: Board, opp: Board, ko: Board, free: Board) -> Board:
+    """The points where the mover may play; `free` is `out_of_atari(g, own, opp)`.
+
+    An empty point is legal if it has an empty neighbour, an own neighbour whose chain has another liberty, or an enemy neighbour
+    whose chain has no other.
+    """
+
+    def legal(own, opp, ko, free):
         empty = bb.complement(g, bb.either(own, opp))
-        helps = bb.either(empty, bb.either(bb.both(own, several), bb.without(opp, several)))
+        helps = bb.either(empty, bb.either(bb.both(own, free), bb.without(opp, free)))
         return bb.without(bb.both(empty, bb.neighbours(g, helps)), ko)
 
-    return in_one_loop(legal, own, opp, ko, several)
+    return in_one_loop(legal, own, opp, ko, free)
 
 
 def _index_marks(g: Geometry) -> np.ndarray:

@@ -36,7 +36,7 @@ def forgone(size: int, lanes: Lanes) -> tuple[jax.Array, jax.Array, jax.Array]:
     g = playing_geometry(size)
     none = tuple(jnp.zeros_like(x) for x in lanes.own)
     no_eye = useful(g, lanes.own, lanes.opp)
-    legal = rules.legal_points(g, lanes.own, lanes.opp, none)
+    legal = rules.legal_points(g, lanes.own, lanes.opp, none, rules.out_of_atari(g, lanes.own, lanes.opp))
     drawn = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
     missing = bb.without(bb.both(no_eye, legal), drawn)
     running = ~is_over(lanes.passes, lanes.plies_left) & (lanes.move == jnp.int32(NO_MOVE))
