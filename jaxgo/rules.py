@@ -89,7 +89,7 @@ def legal_points(g: Geometry, own: Board, opp: Board, ko: Board, free: Board) ->
 
 
 def _index_marks(g: Geometry) -> np.ndarray:
-    """uint32 [bits * 2, W]: for every bit of a point's index, the points that have it, then those that have not."""
+    """[bits * 2, W] words: for every bit of a point's index, the points that have it, then those that have not."""
     index = g.index_of_point[:-1]
     marks = np.zeros((2 * int(index.max()).bit_length(), g.num_words), g.dtype)
     for row in range(len(marks)):
