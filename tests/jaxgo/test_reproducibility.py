@@ -117,8 +117,8 @@ assert len(jax.devices()) == 8
 digests = {}
 for size, count in positions.SIZES.items():
     small = size in here.SMALL
-    some = {5: (None, jax.devices()[1:3], jax.devices()[3]), 9: (jax.devices()[5:],), 13: (jax.devices()[6:],), 19: jax.devices()[7:]}
-    for devices in some[size]:
+    few = {5: (None, jax.devices()[1:3], jax.devices()[3]), 9: (jax.devices()[5:],), 13: (jax.devices()[6:],)}
+    for devices in few.get(size, jax.devices()[7:]):
         played = jaxgo.playouts(positions.three_positions(size), count, seed=1, moves=True, devices=devices)
         evaluated = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices) if small else None
         evaluated = here.digest(vars(evaluated)) if small else None
