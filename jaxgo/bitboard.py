@@ -44,9 +44,9 @@ def bits_of(x: jax.Array) -> jax.Array:
     return _count_bits.get()(x).astype(jnp.uint32)
 
 
-def down(g: Geometry, x: jax.Array, places: int) -> jax.Array:
+def down(x: jax.Array, places: int) -> jax.Array:
     """A word's bits moved so many places towards bit 0, zeros coming in."""
-    return lax.shift_right_logical(x, jnp.full_like(x, g.word(places)))
+    return lax.shift_right_logical(x, jnp.full_like(x, places))
 
 
 def both(a: Board, b: Board) -> Board:
@@ -96,13 +96,13 @@ def from_north(g: Geometry, a: Board) -> Board:
 
 def from_south(g: Geometry, a: Board) -> Board:
     """Every point moved one row north, that is, for every point, its southern neighbour; bits may leave the board."""
-    return a[1:] + (down(g, a[0], g.stride) if g.num_slots > 1 else jnp.zeros_like(a[0]),)
+    return a[1:] + (down(a[0], g.stride) if g.num_slots > 1 else jnp.zeros_like(a[0]),)
 
 
 def neighbours(g: Geometry, a: Board) -> Board:
     """The union of the four orthogonal shifts of `a`; bits may leave the board, so intersect it with a set on the board."""
     return tuple(
-        (x << g.word(1)) | down(g, x, 1) | n | s for x, n, s in zip(a, from_north(g, a), from_south(g, a))
+        (x << g.word(1)) | down(x, 1) | n | s for x, n, s in zip(a, from_north(g, a), from_south(g, a))
     )
 
 
@@ -117,7 +117,7 @@ def spread(g: Geometry, a: Board, through: Board) -> Board:
     def row(x, m, beside):
         x = x | (m & beside)
         x = m & (~(m + x) | x)
-        return x | (m & down(g, x, 1))
+        return x | (m & down(x, 1))
 
     a, last = list(a), g.num_words - 1
     for w in range(g.num_words):
@@ -142,7 +142,7 @@ def one_point(g: Geometry, index: jax.Array) -> Board:
 def one_neighbour(g: Geometry, point: Board) -> Board:
     """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
     return tuple(
-        down(g, x & ~g.word(west), 1) | ((x & g.word(west)) << g.word(1)) for x, west in zip(point, g.west)
+        down(x & ~g.word(west), 1) | ((x & g.word(west)) << g.word(1)) for x, west in zip(point, g.west)
     )
 
 
@@ -152,6 +152,6 @@ def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
         return a
     row, words = (1 << old.size) - 1, [[] for _ in range(new.num_words)]
     for y in range(old.size):
-        bits = down(old, a[old.word_of_row[y]], old.shift_of_row[y]) & old.word(row)
+        bits = down(a[old.word_of_row[y]], old.shift_of_row[y]) & old.word(row)
         words[new.word_of_row[y]].append(bits.astype(new.dtype) << new.word(new.shift_of_row[y]))
     return tuple(functools.reduce(operator.or_, rows) for rows in words)

@@ -23,7 +23,7 @@ import numpy as np
 from jax import lax
 
 #: Above about so many arrays that a loop takes or gives, LLVM makes less of it (measured: 103 cost half as much again as they
-#: should). A loop of too much arithmetic is not vectorised at all, whatever its arrays: see the flood in `jaxgo.tick.play`.
+#: should). A loop of too much arithmetic is not vectorised at all, whatever its arrays.
 MAX_ARRAYS = 99
 
 #: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them.

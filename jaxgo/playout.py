@@ -112,7 +112,7 @@ def _columns_of_board(g: Geometry) -> int:
 
 def _as_columns(g: Geometry, board: Board) -> tuple[jax.Array, ...]:
     """A board as columns of uint32: its words, or the lower and upper halves of each."""
-    return tuple(bb.down(g, x, shift).astype(jnp.uint32) for x in board for shift in range(0, g.word_bits, 32))
+    return tuple(bb.down(x, shift).astype(jnp.uint32) for x in board for shift in range(0, g.word_bits, 32))
 
 
 def _as_board(g: Geometry, columns: Sequence[jax.Array]) -> Board:
@@ -179,7 +179,7 @@ def results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.Ar
 
 
 def _index_of_point(g: Geometry, point: jax.Array) -> jax.Array:
-    """int32: the bit index of a point y * N + x; see `Geometry.index_of_point`."""
+    """int32: the bit index of a point y * N + x; `Geometry.index_of_point` by arithmetic, as kernels have no tables."""
     y, x = point // jnp.int32(g.size), point % jnp.int32(g.size)
     words, stride = jnp.int32(g.num_words), jnp.int32(g.stride)
     return y % words * jnp.int32(g.word_bits) + y // words * stride + x

@@ -96,7 +96,7 @@ def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) 
     A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
     """
     beside_others = bb.neighbours(g, bb.complement(g, own))
-    east, west = tuple(x << g.word(1) for x in opp), tuple(bb.down(g, x, 1) for x in opp)
+    east, west = tuple(x << g.word(1) for x in opp), tuple(bb.down(x, 1) for x in opp)
     diagonal = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
     rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, diagonal, g.edge)
     out = []
@@ -123,7 +123,7 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
         ones = bb.bits_of(low)
         upper = k >= ones
         k = jnp.where(upper, k - ones, k)
-        chosen = jnp.where(upper, bb.down(g, chosen, half), low)
+        chosen = jnp.where(upper, bb.down(chosen, half), low)
         index = jnp.where(upper, index + jnp.uint32(half), index)
         half //= 2
     return index.astype(jnp.int32)
@@ -179,7 +179,7 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
     target = bb.choose(enclosed, opp, with_stone)
     theirs = bb.both(source, opp)
     second = bb.both(bb.choose(enclosed, bb.one_neighbour(g, stone), source), target)
-    # More sweeps decide more moves at once but cost every lane, and above 21 words they are too long for LLVM's vectors.
+    # More sweeps would decide more moves at once but cost every lane (measured).
     theirs, second = bb.spread(g, theirs, opp), bb.spread(g, second, target)
 
     # Enemy neighbours that the flood has not reached are captured, once the flood is complete.
