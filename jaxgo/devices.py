@@ -29,7 +29,10 @@ _LANES_OF_GPU_ELSE = 1 << 15
 
 
 def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.Device, ...]:
-    """One entry for each worker: the devices, a CPU as often as it has cores for this process."""
+    """One entry for each worker: the devices, a CPU that is the only one as often as it has cores for this process.
+
+    They are of one platform, and all different or all the same.
+    """
     if devices is None:
         devices = jax.local_devices()
         if devices[0].platform == "cpu" and len(devices) == 1:
@@ -39,7 +42,18 @@ def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.D
     devices = [devices] if isinstance(devices, jax.Device) else list(devices)
     if not devices or not all(isinstance(d, jax.Device) for d in devices):
         raise TypeError(f"devices must be a jax device or a sequence of them, not {devices!r}")
+    if len({d.platform for d in devices}) > 1 or len(set(devices)) not in (1, len(devices)):
+        raise ValueError(f"devices must be of one platform, and all different or one several times, not {devices}")
     return tuple(devices)
+
+
+def teams_of(workers: tuple[jax.Device, ...]) -> list[tuple[jax.Device, ...]]:
+    """The devices of each call of a program that may be under way at a time, of the workers of `workers_of`.
+
+    Different devices run one program together, each on a part of its own; of two such calls, the second is ready for the devices
+    that have finished the first. Cores of one CPU are called one by one.
+    """
+    return [workers] * 2 if len(set(workers)) > 1 else [(device,) for device in workers]
 
 
 def default_lanes(size: int, platform: str = "cpu") -> int:
@@ -63,7 +77,7 @@ def has_kernel(device: jax.Device) -> bool:
 
 
 class Programs:
-    """Compiled programs by what they are for, of which the device is the last; each is made once.
+    """Compiled programs by what they are for, of which the devices, a tuple, are the last; each is made once.
 
     Threads that ask for a program wait while one of them compiles it; those of other devices compile theirs meanwhile.
 
@@ -72,15 +86,15 @@ class Programs:
     """
 
     def __init__(self, build: Callable[..., jax.stages.Compiled]):
-        self._build, self._made = build, {}
+        self._build, self.made = build, {}
         self._compiling = collections.defaultdict(threading.Lock)
 
     def __call__(self, *key) -> jax.stages.Compiled:
-        if key not in self._made:
+        if key not in self.made:
             with self._compiling[key[-1]]:
-                if key not in self._made:
-                    self._made[key] = compiled_for(key[-1], functools.partial(self._build, *key))
-        return self._made[key]
+                if key not in self.made:
+                    self.made[key] = compiled_for(key[-1][0], functools.partial(self._build, *key))
+        return self.made[key]
 
 
 _warned = False

@@ -1,38 +1,32 @@
 """The host's side: playouts of any number of positions, in chunks, on all cores or devices.
 
-A job is cut into chunks of a few compiled shapes. Chunks run on the workers, one thread for each core of the CPU or for each
-other device; a worker takes the next chunk when it is free. Results are placed or added by chunk, so that neither the cut nor
-the order shows in them.
+A job is cut into chunks of a few compiled shapes, as many for one worker as for another. Cores of a CPU take the next chunk when
+they are free. Several devices run one program, by `shard_map`, on a chunk each; they never wait for each other in it. Results are
+placed or added by chunk, so that neither the cut nor the order shows in them.
 """
 
 import concurrent.futures
 import contextlib
 import dataclasses
-import functools
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxgo import checks, draws
-from jaxgo.devices import Programs, default_lanes, lanes_for, workers_of
+from jaxgo import checks, chunks, draws
+from jaxgo.chunks import NO_PLAYOUTS, Chunk
+from jaxgo.devices import Programs, default_lanes, lanes_for, teams_of, workers_of
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
-from jaxgo.playout import Job, Table
+from jaxgo.playout import Job
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
 from jaxgo.rules import areas
 from jaxgo.simulation import Playouts, as_playouts, check_max_plies, check_seed, default_max_plies, table
-
-#: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
-CHUNK_PER_LANE = 128
-
-#: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
-CHUNK_PER_LANE_WITH_MOVES = 32
 
 #: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
 LEAST_PER_LANE = 4
@@ -48,16 +42,6 @@ Progress = Callable[[int, int], None]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Chunk:
-    """Playouts first to first + count - 1 of positions start to start + size - 1."""
-
-    start: int
-    size: int
-    first: int
-    count: int
-
-
-@dataclasses.dataclass(frozen=True)
 class _Job:
     """What `playouts` and `evaluate` share, checked."""
 
@@ -70,52 +54,17 @@ class _Job:
     workers: tuple[jax.Device, ...]
     lanes: int
     progress: Progress | None
-    per_lane: int = CHUNK_PER_LANE
+    per_lane: int = chunks.PER_LANE
 
     @property
     def geometry(self) -> Geometry:
         return self.position.geometry
 
-    @functools.cached_property
-    def room(self) -> tuple[int, int]:
-        """(positions, playouts of each) that a chunk has room for.
-
-        Room that is not needed costs little, another shape costs a compilation: so there are two sizes of chunks, and powers of
-        four of playouts of each position.
-        """
-        share = -(-self.position.batch * self.num_playouts // len(self.workers))
-        size = self.lanes * (1 if share <= self.lanes else self.per_lane)
-        size = min(size, checks.INT32_MAX // default_max_plies(self.position.size))  # sums and places of plies are 32-bit
-        each = size if self.position.batch == 1 else min(4 ** ((self.num_playouts - 1).bit_length() + 1 >> 1), size)
-        return size // each, each
-
     @property
-    def chunks(self) -> list[_Chunk]:
-        positions, each = self.room
-        parts, workers = -(-self.num_playouts // each), len(self.workers)
-        # As many chunks for one worker as for another, where there are playouts enough.
-        multiple = workers // math.gcd(workers, -(-self.position.batch // positions))
-        parts = min(self.num_playouts, -(-parts // multiple) * multiple)
-        return [
-            _Chunk(start, size, first, count)
-            for start, size in _even(self.position.batch, -(-self.position.batch // positions))
-            for first, count in _even(self.num_playouts, parts)
-        ]
-
-    def tables(self) -> dict[int, Table]:
-        """The table of each chunk's positions by `_Chunk.start`, filled up to the room."""
-        whole = table(jax.tree.map(np.asarray, self.position), self.streams)  # on the host, where no shape needs compiling
-        out = {}
-        for start in {chunk.start for chunk in self.chunks}:
-            take = np.minimum(np.arange(start, start + self.room[0]), self.position.batch - 1)
-            out[start] = jax.tree.map(lambda x, take=take: x[take], whole)
-        return out
-
-
-def _even(total: int, parts: int) -> list[tuple[int, int]]:
-    """(start, size) of so many parts of nearly one size."""
-    bounds = [total * i // parts for i in range(parts + 1)]
-    return [(a, b - a) for a, b in zip(bounds, bounds[1:])]
+    def room(self) -> tuple[int, int]:
+        """(positions, playouts of each) of a chunk."""
+        of_job = self.position.batch, self.num_playouts, len(self.workers)
+        return chunks.room(*of_job, self.lanes, self.per_lane, default_max_plies(self.position.size))
 
 
 def _job(position, num_playouts, seed, first_playout, max_plies, streams, devices, lanes, progress) -> _Job:
@@ -137,11 +86,11 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     return _Job(position, num_playouts, words, first_playout, max_plies, streams, workers, lanes, progress)
 
 
-def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, device: jax.Device, play_all):
-    """The compiled function of a chunk shape on a device."""
-    g = geometry(size)
+def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...], play_all):
+    """The compiled function of a chunk shape on devices: of as many chunks, side by side on the first axis of every array."""
+    g, platform = geometry(size), devices[0].platform
     positions, each = shape
-    lanes = lanes_for(lanes, positions * each // LEAST_PER_LANE, device.platform)
+    lanes = lanes_for(lanes, positions * each // LEAST_PER_LANE, platform)
 
     def play(first_plays, moves, tab, seed, num_positions, num_playouts, first_playout, max_plies):
         return play_all(
@@ -164,17 +113,23 @@ def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: in
         rows, columns = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
         return (rows < num_positions) & (columns < num_playouts)
 
+    def chunk(*args):
+        out = (reduced if callable(kind) else sums if kind == "sums" else playouts)(*jax.tree.map(lambda x: x[0], args))
+        return jax.tree.map(lambda x: x[None], out)
+
     numbers = [jax.ShapeDtypeStruct((), jnp.int32)] * 4
     seed = (jax.ShapeDtypeStruct((), jnp.uint32),) * 2
     tab = jax.eval_shape(lambda: table(Position.empty(size, positions), jnp.zeros(positions, jnp.int32)))
     thresholds_too = kind == "sums" or callable(kind)
     shapes = (*numbers[:2], tab, seed, *numbers) if thresholds_too else (tab, seed, *numbers)
-    sharding = jax.sharding.SingleDeviceSharding(device)
+    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((len(devices), *x.shape), x.dtype), shapes)
+    mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
+    sharding = NamedSharding(mesh, each_its_own)
     jitted = jax.jit(
-        reduced if callable(kind) else sums if kind == "sums" else playouts,
+        jax.shard_map(chunk, mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
         in_shardings=sharding,
         out_shardings=sharding,
-        compiler_options=compiler_options(device.platform),
+        compiler_options=compiler_options(platform),
     )
     return jitted.lower(*shapes).compile()
 
@@ -182,41 +137,50 @@ def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: in
 _compiled = Programs(_build)
 
 
-def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tuple[_Chunk, Playouts | Sums]]:
+def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tuple[Chunk, Playouts | Sums]]:
     """Runs the job's chunks on its workers and yields each with its result (numpy) as it is finished."""
-    tables, chunks = job.tables(), iter(job.chunks)
-    idle = list(job.workers)
+    room = job.room
+    whole = table(jax.tree.map(np.asarray, job.position), job.streams)  # on the host, where no shape needs compiling
+    idle = teams_of(job.workers)
+    together = len(idle[0])
+    todo = chunks.cut(job.position.batch, job.num_playouts, room, len(job.workers))
+    groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
 
-    def run(chunk: _Chunk, device: jax.Device):
-        function = _compiled(kind, job.position.size, job.room, job.lanes, job.max_plies, device)
+    def arguments(chunk: Chunk):
+        take = np.minimum(np.arange(chunk.start, chunk.start + room[0]), job.position.batch - 1)
         numbers = (chunk.size, chunk.count, job.first_playout + chunk.first, job.max_plies)
-        args = (*(np.int32(x) for x in extra), tables[chunk.start], job.seed, *(np.int32(x) for x in numbers))
-        # Numpy arrays: to put them on the device first would take longer than the call.
-        return jax.tree.map(np.asarray, function(*args))
+        return *map(np.int32, extra), jax.tree.map(lambda x: x[take], whole), job.seed, *map(np.int32, numbers)
 
-    pool = concurrent.futures.ThreadPoolExecutor(len(job.workers))
-    running: dict[concurrent.futures.Future, tuple[_Chunk, jax.Device]] = {}
+    def run(group: list[Chunk], devices: tuple[jax.Device, ...]):
+        function = _compiled(kind, job.position.size, room, job.lanes, job.max_plies, devices)
+        of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
+        # Numpy arrays: to put them on the device first would take longer than the call.
+        out = jax.tree.map(np.asarray, function(*jax.tree.map(lambda *x: np.stack(x), *of_each)))
+        return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
+
+    pool = concurrent.futures.ThreadPoolExecutor(len(idle))
+    running: dict[concurrent.futures.Future, tuple[list[Chunk], tuple[jax.Device, ...]]] = {}
     try:
         while True:
-            while idle and (chunk := next(chunks, None)) is not None:
-                device = idle.pop()
-                running[pool.submit(run, chunk, device)] = (chunk, device)
+            while idle and (group := next(groups, None)) is not None:
+                devices = idle.pop()
+                running[pool.submit(run, group, devices)] = (group, devices)
             if not running:
                 return
             for future in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
-                chunk, device = running.pop(future)
-                idle.append(device)
-                yield chunk, future.result()
+                group, devices = running.pop(future)
+                idle.append(devices)
+                yield from zip(group, future.result())
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def run_chunks(
     reduction: Reduction, komi: float, position, num_playouts, *, seed, first_playout, streams, devices, progress
-) -> Iterator[tuple[_Chunk, jax.Array]]:
+) -> Iterator[tuple[Chunk, jax.Array]]:
     """Plays like `playouts` with moves, and yields each chunk and what the reduction makes of it on the device."""
     job = _job(position, num_playouts, seed, first_playout, None, streams, devices, None, progress)
-    job = dataclasses.replace(job, per_lane=CHUNK_PER_LANE_WITH_MOVES)
+    job = dataclasses.replace(job, per_lane=chunks.PER_LANE_WITH_MOVES)
     done = 0
     for chunk, part in _results(job, reduction, thresholds(komi, job.geometry.num_points)):
         yield chunk, part
@@ -270,7 +234,7 @@ def playouts(
         raise TypeError(f"moves must be True or False, not {moves!r}")
     job = _job(position, num_playouts, seed, first_playout, max_plies, streams, devices, lanes, progress)
     if moves:
-        job = dataclasses.replace(job, per_lane=CHUNK_PER_LANE_WITH_MOVES)
+        job = dataclasses.replace(job, per_lane=chunks.PER_LANE_WITH_MOVES)
     out, done = None, 0
     for chunk, part in _results(job, "moves" if moves else "playouts"):
         if out is None:

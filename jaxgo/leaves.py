@@ -121,7 +121,7 @@ class Leaves:
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
         for device in dict.fromkeys(self._workers):
-            _compiled(self.size, self._share, self.playouts, self.moves, device)
+            _compiled(self.size, self._share, self.playouts, self.moves, (device,))
 
     def close(self) -> None:
         """Ends the worker threads; calls that have not begun are dropped."""
@@ -158,7 +158,7 @@ class Leaves:
     def _run(self, arrays: list[np.ndarray], seed: tuple[np.ndarray, np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:
         start, count = time.perf_counter(), len(arrays[0])
         fill = np.minimum(np.arange(self._share), count - 1)
-        function = _compiled(self.size, self._share, self.playouts, self.moves, device)
+        function = _compiled(self.size, self._share, self.playouts, self.moves, (device,))
         # Numpy arrays: to put them on the device first would take longer than the call.
         out = function(*(x[fill] for x in arrays), seed, np.int32(count))
         found = {name: np.asarray(x)[:count] for name, x in out.items()}
@@ -205,8 +205,8 @@ def _words(seed) -> tuple[np.ndarray, np.ndarray]:
 _words_of_int = functools.lru_cache(_words)
 
 
-def _build(size: int, leaves: int, playouts: int, moves: bool, device: jax.Device, play_all):
-    g = geometry(size)
+def _build(size: int, leaves: int, playouts: int, moves: bool, devices: tuple[jax.Device], play_all):
+    g, (device,) = geometry(size), devices
     longest = default_max_plies(size)
     lanes = lanes_for(default_lanes(size, device.platform), leaves * playouts // PER_LANE, device.platform)
 

@@ -217,6 +217,8 @@ def _devices(text: str | None) -> "list[jax.Device] | None":
         return None
     import jax
 
+    from jaxgo.devices import workers_of
+
     found = []
     for part in text.split(","):
         platform, colon, index = part.strip().partition(":")
@@ -231,7 +233,10 @@ def _devices(text: str | None) -> "list[jax.Device] | None":
             found.append(available[int(index)])
         else:
             raise UsageError(f"--devices {text}: there is no {part.strip()!r}; JAX has {_available()}")
-    return found
+    try:
+        return list(workers_of(found))
+    except ValueError as error:
+        raise UsageError(f"--devices {text}: {error}") from None
 
 
 def _num_cores() -> int:

@@ -107,23 +107,33 @@ def test_keys_are_seeds():
 
 
 ON_EIGHT_DEVICES = """
-import json, sys, zlib
-import numpy as np
-import jaxgo, jax
+import json, re, sys
+import jax
+import jaxgo
+from jaxgo import engine
 from tests import positions
 from tests.jaxgo import test_reproducibility as here
 
 assert len(jax.devices()) == 8
 digests = {}
 for size, count in positions.SIZES.items():
-    small = size in here.SMALL
-    few = {5: (None, jax.devices()[1:3], jax.devices()[3]), 9: (jax.devices()[5:],), 13: (jax.devices()[6:],)}
-    for devices in few.get(size, jax.devices()[7:]):
+    for devices in (None, jax.devices()[1:4], jax.devices()[5]) if size == 5 else (None,):
         played = jaxgo.playouts(positions.three_positions(size), count, seed=1, moves=True, devices=devices)
-        evaluated = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices) if small else None
-        evaluated = here.digest(vars(evaluated)) if small else None
-        digests[f"{size} {devices}"] = [size, here.digest(positions.fields(played)), evaluated]
-print(json.dumps(digests))
+        evaluated = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices) if size in here.SMALL else None
+        digests[f"{size} {devices}"] = [
+            size, here.digest(positions.fields(played)), None if evaluated is None else here.digest(vars(evaluated))
+        ]
+few = jaxgo.playouts(positions.three_positions(5)[0], 3, seed=1, moves=True)  # fewer than devices
+try:
+    jaxgo.playouts(positions.three_positions(5), 1, devices=[jax.devices()[0], jax.devices()[1], jax.devices()[0]])
+    refused = "nothing"
+except ValueError as error:
+    refused = str(error)
+programs = engine._compiled.made.values()
+print(json.dumps({
+    "played": digests, "few": here.digest(positions.fields(few)), "refused": refused, "programs": len(programs),
+    "collectives": sum(len(re.findall("all-gather|all-reduce|all-to-all|permute", program.as_text())) for program in programs),
+}))
 """
 
 
@@ -136,19 +146,34 @@ def digest(arrays: dict) -> dict[str, str]:
     }
 
 
-def test_playouts_do_not_depend_on_devices(reference):
-    """Eight CPU devices in another process: all, some, one, or the default."""
+@pytest.fixture(scope="module")
+def on_eight_devices() -> dict:
+    """What `ON_EIGHT_DEVICES` prints, in a process of its own with eight CPU devices."""
     flags = " ".join([os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=8"]).strip()
     environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", ON_EIGHT_DEVICES], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    digests = json.loads(done.stdout)
-    assert {size for size, _, _ in digests.values()} == {*SIZES}
+    return json.loads(done.stdout)
+
+
+def test_playouts_do_not_depend_on_devices(reference, on_eight_devices):
+    """All eight, some, one, and more of them than playouts."""
+    assert {size for size, _, _ in on_eight_devices["played"].values()} == {*SIZES}
     here = {size: digest(vars(jaxgo.evaluate(three_positions(size), SIZES[size], seed=1))) for size in SMALL}
-    for name, (size, played, evaluated) in digests.items():
+    for name, (size, played, evaluated) in on_eight_devices["played"].items():
         assert played == digest(fields(reference[size])), name
         assert evaluated == here.get(size), name
+    few = {name: array[:1, :3] for name, array in fields(reference[5]).items()}
+    assert on_eight_devices["few"] == digest(few)
 
 
+def test_devices_share_one_program_and_exchange_nothing(on_eight_devices):
+    """A program for each set of devices, size and kind of result; devices never wait for each other's data."""
+    assert on_eight_devices["programs"] == 2 * 3 + 2 + 1 + 1  # 5x5: two kinds on three sets of devices; 9x9: two; 13x13; 19x19
+    assert on_eight_devices["collectives"] == 0
+
+
+def test_devices_are_all_different_or_all_the_same(on_eight_devices):
+    assert "devices must be" in on_eight_devices["refused"] and "CpuDevice(id=1)" in on_eight_devices["refused"]
