@@ -86,8 +86,12 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
     return _Job(position, num_playouts, words, first_playout, max_plies, streams, workers, lanes, progress)
 
 
-def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...], play_all):
-    """The compiled function of a chunk shape on devices: of as many chunks, side by side on the first axis of every array."""
+def program(kind, size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...], play_all):
+    """The function of a chunk shape on devices, and the shapes of its arguments.
+
+    It takes a chunk for each device, side by side on the first axis of every array, and gives the results likewise. `kind` is
+    "playouts", "moves", "sums" or a `Reduction`.
+    """
     g, platform = geometry(size), devices[0].platform
     positions, each = shape
     lanes = lanes_for(lanes, positions * each // LEAST_PER_LANE, platform)
@@ -131,6 +135,11 @@ def _build(kind: "str | Reduction", size: int, shape: tuple[int, int], lanes: in
         out_shardings=sharding,
         compiler_options=compiler_options(platform),
     )
+    return jitted, shapes
+
+
+def _build(*key_and_play_all) -> jax.stages.Compiled:
+    jitted, shapes = program(*key_and_play_all)
     return jitted.lower(*shapes).compile()
 
 

@@ -110,7 +110,7 @@ ON_EIGHT_DEVICES = """
 import json, re, sys
 import jax
 import jaxgo
-from jaxgo import engine
+from jaxgo import engine, kernel
 from tests import positions
 from tests.jaxgo import test_reproducibility as here
 
@@ -129,9 +129,12 @@ try:
     refused = "nothing"
 except ValueError as error:
     refused = str(error)
+jitted, shapes = engine.program("sums", 9, (1, 1024), 512, 243, tuple(jax.devices()), kernel.play_all)
+on_gpus = jitted.trace(*shapes).lower(lowering_platforms=("cuda",)).as_text()
 programs = engine._compiled.made.values()
 print(json.dumps({
     "played": digests, "few": here.digest(positions.fields(few)), "refused": refused, "programs": len(programs),
+    "on_gpus": [on_gpus.count(text) for text in ("num_partitions = 8", "sdy.manual_computation", "__gpu$xla.gpu.triton")],
     "collectives": sum(len(re.findall("all-gather|all-reduce|all-to-all|permute", program.as_text())) for program in programs),
 }))
 """
@@ -177,3 +180,8 @@ def test_devices_share_one_program_and_exchange_nothing(on_eight_devices):
 
 def test_devices_are_all_different_or_all_the_same(on_eight_devices):
     assert "devices must be" in on_eight_devices["refused"] and "CpuDevice(id=1)" in on_eight_devices["refused"]
+
+
+def test_several_nvidia_gpus_play_by_the_kernel(on_eight_devices):
+    """One program for eight of them, which lowers, and runs the kernel on what is each device's."""
+    assert on_eight_devices["on_gpus"] == [1, 1, 1]
