@@ -20,3 +20,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
     jax.config.update("jax_numpy_dtype_promotion", "strict")
     jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests get two hours instead of the ten minutes of pyproject.toml, after which a test that hangs fails."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(7200))

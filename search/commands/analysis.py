@@ -78,6 +78,11 @@ def run(args: argparse.Namespace) -> int:
         signals.append(number)
         ends.set()
 
+    def wait_for_the_end() -> None:
+        # A signal wakes nobody if it comes just before the wait, or to another thread; it is seen when the wait has an end.
+        while not ends.wait(1.0):
+            pass
+
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         from search.analysis import streams
@@ -94,14 +99,14 @@ def run(args: argparse.Namespace) -> int:
             except OSError as error:
                 raise UsageError(f"cannot listen at {args.listen[0]}:{args.listen[1]}: {error.strerror}") from error
             print(f"jaxgo analysis: listening at {listener.address}", file=sys.stderr, flush=True)
-            ends.wait()
+            wait_for_the_end()
             service.end()
             listener.close()
         else:
             print("jaxgo analysis: ready", file=sys.stderr, flush=True)
             client, writer = streams.at_stdin(service, output)
             threading.Thread(target=lambda: (writer.join(), ends.set()), daemon=True).start()
-            ends.wait()
+            wait_for_the_end()
             client.end()
             service.end()
             writer.join(2.0)

@@ -1,5 +1,6 @@
 """The client's lines, read in a thread of their own, so that no client ever waits for the engine to read."""
 
+import contextlib
 import os
 import queue
 import threading
@@ -28,12 +29,13 @@ class Lines:
 
     def next(self) -> str | None:
         """The next line without its end, once there is one; None at the end of the input."""
-        if self._ended:
-            return None
-        line = self._queue.get()
-        if line is None:
-            self._ended = True
-        return line
+        while not self._ended:
+            # A signal wakes nobody if it comes just before the wait, or to another thread; it is seen when the wait has an end.
+            with contextlib.suppress(queue.Empty):
+                line = self._queue.get(timeout=1.0)
+                self._ended = line is None
+                return line
+        return None
 
     def end(self) -> None:
         """Ends the input after the lines that have arrived; a signal handler may call it."""

@@ -1,6 +1,8 @@
 """Clients at sockets and pipes, polite and not."""
 
+import contextlib
 import json
+import os
 import random
 import signal
 import socket
@@ -8,12 +10,14 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from search.analysis import streams
 from search.analysis.scheduler import Engine
 from search.analysis.service import Limits, Service
+from tests.processes import only_on_linux, threads_of
 from tests.search.analysis.talk import HANG, Talk, eventually, query
 
 LONG = {"maxVisits": 10**9}
@@ -166,9 +170,19 @@ def test_the_end_of_stdin_finishes_the_queue(tmp_path):
     assert [line[0] for line in log.read_text().splitlines()].count("<") == 2
 
 
+@contextlib.contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen]:
+    """The same, which does not outlive the test."""
+    with start(*arguments) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_signals_end_it_cleanly(number, status):
-    with start("--active", "1") as process:
+    with started("--active", "1") as process:
         process.stdin.write("".join(json.dumps(query(name, reportDuringSearchEvery=0.05, **LONG)) + "\n" for name in "ab"))
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["isDuringSearch"]
@@ -180,8 +194,18 @@ def test_signals_end_it_cleanly(number, status):
     assert sorted((reply["id"], reply["noResults"]) for reply in finals) == [("a", True), ("b", True)]
 
 
+@only_on_linux
+@pytest.mark.parametrize("arguments", [(), ("--listen", "0")], ids=["at stdin", "at a socket"])
+def test_signals_to_another_thread_end_it_too(arguments):
+    """Then the main thread, which handles signals, is not woken by it."""
+    with started(*arguments) as process:
+        assert process.stderr.readline()
+        os.kill(max(threads_of(process.pid)), signal.SIGTERM)
+        assert process.wait(HANG) == 0
+
+
 def test_the_command_listens():
-    with start("--listen", "0") as process:
+    with started("--listen", "0") as process:
         line = process.stderr.readline()
         assert line.startswith("jaxgo analysis: listening at 127.0.0.1:")
         with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), timeout=HANG) as connection:

@@ -1,5 +1,6 @@
 """`jaxgo gtp` as clients start it: pipes, bursts, signals, the end of the input."""
 
+import os
 import pathlib
 import re
 import signal
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+from tests.processes import only_on_linux, threads_of
 from tests.search.gtp.client import Piped
 
 QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4", "--visits", "64")
@@ -93,6 +95,15 @@ def test_a_signal_ends_waiting_and_analysis():
             assert engine.line().startswith("=")
             engine.process.send_signal(signal.SIGTERM)
             assert engine.process.wait(timeout=60) == 0
+
+
+@only_on_linux
+def test_a_signal_to_another_thread_ends_waiting_too():
+    """Then the main thread, which handles signals, is not woken by it."""
+    with Piped() as engine:
+        engine.ok("name")
+        os.kill(max(threads_of(engine.process.pid)), signal.SIGTERM)
+        assert engine.process.wait(timeout=60) == 0
 
 
 def test_a_client_that_goes_away_ends_the_engine():
