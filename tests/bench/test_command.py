@@ -50,7 +50,7 @@ def assert_says_what_it_ran_on(document: dict, benchmark: str) -> None:
 @pytest.fixture(scope="module")
 def throughput_document() -> dict:
     """Of the default benchmark."""
-    return result_of("--sizes", "4,5", *LITTLE)
+    return result_of("--sizes", "2,3", *LITTLE)
 
 
 def test_throughput(throughput_document: dict) -> None:
@@ -58,7 +58,7 @@ def test_throughput(throughput_document: dict) -> None:
     assert_says_what_it_ran_on(document, "throughput")
     results = document["results"]
     assert [(entry["size"], entry["output"]) for entry in results] == [
-        (size, output) for size in (4, 5) for output in ("evaluate", "playouts", "playouts with moves")
+        (size, output) for size in (2, 3) for output in ("evaluate", "playouts", "playouts with moves")
     ]
     for entry in results:
         assert entry["playouts_per_run"] == 64
@@ -67,7 +67,7 @@ def test_throughput(throughput_document: dict) -> None:
         assert_spread(entry["per_core"])
         assert 0 < entry["core_share"] <= 1
         assert_spread(entry["machine"])
-    assert [entry["size"] for entry in document["recording_moves"]] == [4, 5]
+    assert [entry["size"] for entry in document["recording_moves"]] == [2, 3]
     for entry in document["recording_moves"]:
         assert_spread(entry["time_ratio"])
 
@@ -126,7 +126,7 @@ def test_scaling() -> None:
 def test_tables_name_the_hardware_and_every_size(throughput_document: dict, capsys: pytest.CaptureFixture[str]) -> None:
     report.show(throughput_document, throughput.tables(throughput_document))
     text = capsys.readouterr().out
-    for part in ("single fused loop on", "load", "4x4 evaluate", "5x5 evaluate", "5x5 playouts with moves", "machine"):
+    for part in ("single fused loop on", "load", "2x2 evaluate", "3x3 evaluate", "3x3 playouts with moves", "machine"):
         assert part in text
     assert throughput_document["hardware"]["cpu"] in text
 

@@ -104,7 +104,7 @@ def test_evaluations_sum_up_the_playouts(size, komi):
     assert_equal(evaluation, expected_evaluation(position, SIZES[size], komi=komi, seed=1))
 
 
-@pytest.mark.parametrize("size", OTHER_SIZES)
+@pytest.mark.parametrize("size", [size if size in (2, 7, 16, 25) else pytest.param(size, marks=pytest.mark.slow) for size in OTHER_SIZES])
 def test_evaluations_of_all_layouts_of_the_board(size):
     """Sizes whose rows lie differently in the words; White to move, so that the colours of the maps are not those of parity."""
     games = (Game(size, to_play=-1), middle_game(size, size * size // 2 + 1, seed=2), middle_game(size, size * size // 3, seed=3))
@@ -185,7 +185,7 @@ def test_equal_seeds_symmetric_roles():
 # Nothing depends on how the work is cut.
 
 
-@pytest.mark.parametrize("lanes", [1, 7, 64, 1000])
+@pytest.mark.parametrize("lanes", [1, 7, 1000])
 def test_evaluations_do_not_depend_on_lanes(lanes):
     count = 200 if lanes > 1 else 3
     expected = jaxgo.evaluate(three_positions(9), count, seed=1)

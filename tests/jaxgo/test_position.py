@@ -172,7 +172,7 @@ def test_the_hash_does_not_depend_on_the_way():
     assert hashes(taken) == hashes(plain) != hashes(Position.empty(5))
 
 
-@pytest.mark.parametrize("size", [19, 25])
+@pytest.mark.parametrize("size", [9, 19])
 def test_hashes_of_distinct_boards_are_distinct(size):
     """10^5 random boards; by chance, 64 bits collide once in 4 * 10^9 such tests, 32 of them would about once in each."""
     boards = random_boards(size, 100_000, seed=size)
