@@ -22,7 +22,7 @@ from jaxgo.devices import Programs, default_lanes, lanes_for, teams_of, workers_
 from jaxgo.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.geometry import Geometry, geometry
 from jaxgo.one_loop import compiler_options
-from jaxgo.playout import Job
+from jaxgo.playout import Job, columns_of_table, table_of_columns
 from jaxgo.position import Position
 from jaxgo.reductions import Sums, reduce_records, zero_sums
 from jaxgo.rules import areas
@@ -89,44 +89,33 @@ def _job(position, num_playouts, seed, first_playout, max_plies, streams, device
 def program(kind, size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...], play_all):
     """The function of a chunk shape on devices, and the shapes of its arguments.
 
-    It takes a chunk for each device, side by side on the first axis of every array, and gives the results likewise. `kind` is
-    "playouts", "moves", "sums" or a `Reduction`.
+    It takes a chunk for each device, side by side on the first axis of both arguments (the columns of a table, and numbers, as
+    `_results` makes them), and gives the results likewise. `kind` is "playouts", "moves", "sums" or a `Reduction`.
     """
     g, platform = geometry(size), devices[0].platform
     positions, each = shape
     lanes = lanes_for(lanes, positions * each // LEAST_PER_LANE, platform)
 
-    def play(first_plays, moves, tab, seed, num_positions, num_playouts, first_playout, max_plies):
-        return play_all(
-            g, tab, Job(each, seed, num_positions, num_playouts, first_playout, max_plies),
-            lanes=lanes, longest=longest, first_plays=first_plays, moves=moves,
-        )  # fmt: skip
-
-    def playouts(*args) -> Playouts:
-        return as_playouts(g, play(False, kind == "moves", *args), positions)
-
-    def sums(win_from, draw_at, *args) -> Sums:
-        # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
-        records = lax.optimization_barrier(play(True, False, *args))
-        return reduce_records(g, records, areas(g, records.black, records.white), valid(*args), win_from, draw_at)
-
-    def reduced(win_from, draw_at, *args):
-        return kind(g, lax.optimization_barrier(play(False, True, *args)), args[0], valid(*args), win_from, draw_at)
-
-    def valid(tab, seed, num_positions, num_playouts, *_):
-        rows, columns = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
-        return (rows < num_positions) & (columns < num_playouts)
-
-    def chunk(*args):
-        out = (reduced if callable(kind) else sums if kind == "sums" else playouts)(*jax.tree.map(lambda x: x[0], args))
+    def chunk(columns, numbers):
+        tab, seed, rest = table_of_columns(columns[0]), tuple(numbers[0, :2]), tuple(numbers[0, 2:].astype(jnp.int32))
+        job, of_komi = Job(each, seed, *rest[:4]), rest[4:]
+        recorded = dict(first_plays=kind == "sums", moves=kind not in ("sums", "playouts"))
+        records = play_all(g, tab, job, lanes=lanes, longest=longest, **recorded)
+        if kind in ("playouts", "moves"):
+            out = as_playouts(g, records, positions)
+        else:
+            # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
+            records = lax.optimization_barrier(records)
+            row, column = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
+            valid = (row < job.num_positions) & (column < job.num_playouts)
+            if kind == "sums":
+                out = reduce_records(g, records, areas(g, records.black, records.white), valid, *of_komi)
+            else:
+                out = kind(g, records, tab, valid, *of_komi)
         return jax.tree.map(lambda x: x[None], out)
 
-    numbers = [jax.ShapeDtypeStruct((), jnp.int32)] * 4
-    seed = (jax.ShapeDtypeStruct((), jnp.uint32),) * 2
-    tab = jax.eval_shape(lambda: table(Position.empty(size, positions), jnp.zeros(positions, jnp.int32)))
-    thresholds_too = kind == "sums" or callable(kind)
-    shapes = (*numbers[:2], tab, seed, *numbers) if thresholds_too else (tab, seed, *numbers)
-    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((len(devices), *x.shape), x.dtype), shapes)
+    num_columns = 2 * g.num_words + 4
+    shapes = [jax.ShapeDtypeStruct((len(devices), *x), jnp.uint32) for x in ((num_columns, positions), (8,))]
     mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
     sharding = NamedSharding(mesh, each_its_own)
     jitted = jax.jit(
@@ -146,25 +135,26 @@ def _build(*key_and_play_all) -> jax.stages.Compiled:
 _compiled = Programs(_build)
 
 
-def _results(job: _Job, kind: str | Reduction, extra: tuple = ()) -> Iterator[tuple[Chunk, Playouts | Sums]]:
+def _results(job: _Job, kind: str | Reduction, of_komi: tuple[int, int] = (0, 0)) -> Iterator[tuple[Chunk, Playouts | Sums]]:
     """Runs the job's chunks on its workers and yields each with its result (numpy) as it is finished."""
     room = job.room
-    whole = table(jax.tree.map(np.asarray, job.position), job.streams)  # on the host, where no shape needs compiling
+    # On the host, where no shape needs compiling.
+    columns = np.stack(columns_of_table(table(jax.tree.map(np.asarray, job.position), job.streams)))
     idle = teams_of(job.workers)
     together = len(idle[0])
     todo = chunks.cut(job.position.batch, job.num_playouts, room, len(job.workers))
     groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
 
-    def arguments(chunk: Chunk):
+    def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         take = np.minimum(np.arange(chunk.start, chunk.start + room[0]), job.position.batch - 1)
-        numbers = (chunk.size, chunk.count, job.first_playout + chunk.first, job.max_plies)
-        return *map(np.int32, extra), jax.tree.map(lambda x: x[take], whole), job.seed, *map(np.int32, numbers)
+        numbers = (chunk.size, chunk.count, job.first_playout + chunk.first, job.max_plies, *of_komi)
+        return columns[:, take], np.array([*job.seed, *(np.int32(x).view(np.uint32) for x in numbers)])
 
     def run(group: list[Chunk], devices: tuple[jax.Device, ...]):
         function = _compiled(kind, job.position.size, room, job.lanes, job.max_plies, devices)
         of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
         # Numpy arrays: to put them on the device first would take longer than the call.
-        out = jax.tree.map(np.asarray, function(*jax.tree.map(lambda *x: np.stack(x), *of_each)))
+        out = jax.tree.map(np.asarray, function(*(np.stack(x) for x in zip(*of_each))))
         return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
 
     pool = concurrent.futures.ThreadPoolExecutor(len(idle))

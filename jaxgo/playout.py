@@ -124,8 +124,14 @@ def _as_board(g: Geometry, columns: Sequence[jax.Array]) -> Board:
 
 
 def columns_of_table(table: Table) -> tuple[jax.Array, ...]:
-    """The table's columns as uint32 [B], in the order in which `ready` takes them."""
-    return (*table.own, *table.opp, *(x.astype(jnp.uint32) for x in (table.ko, table.passes, table.black, table.stream)))
+    """The table's columns as uint32 [B] (numpy or jax), in the order in which `ready` takes them."""
+    return (*table.own, *table.opp, *(x.astype(np.uint32) for x in (table.ko, table.passes, table.black, table.stream)))
+
+
+def table_of_columns(columns: Sequence[jax.Array]) -> Table:
+    """The table whose columns these are."""
+    words, rest = tuple(columns[:-4]), (x.astype(np.int32) for x in columns[-4:])
+    return Table(words[: len(words) // 2], words[len(words) // 2 :], *rest)
 
 
 def position_of(job: Job, number: jax.Array) -> jax.Array:
@@ -138,8 +144,8 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array]) ->
 
     `row` is what the table's columns hold at `position_of(job, number)`.
     """
-    words, (ko, passes, black, stream) = tuple(row[:-4]), (x.astype(jnp.int32) for x in row[-4:])
-    own, opp = (bb.relaid(board, geometry(g.size), g) for board in (words[: len(words) // 2], words[len(words) // 2 :]))
+    own, opp, ko, passes, black, stream = table_of_columns(row)
+    own, opp = (bb.relaid(board, geometry(g.size), g) for board in (own, opp))
     playout = number % job.num_playouts
     ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
     counter, key = draws.stream_key(job.seed, stream, job.first_playout + playout)
