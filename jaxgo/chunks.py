@@ -9,6 +9,8 @@ from jaxgo import checks
 PER_LANE = 128
 #: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
 PER_LANE_WITH_MOVES = 32
+#: A worker may have so many times his share, where that takes fewer chunks.
+NEARLY_EVEN = 1.03
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,22 +48,27 @@ def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: int,
 
 
 def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int) -> list[Chunk]:
-    """Chunks that fit the room: as many for one worker as for another, as far as positions and playouts can be divided."""
+    """Chunks that fit the room: as many for one worker as for another, as far as positions and playouts can be divided.
+
+    Chunk i is meant for worker i mod W. Few chunks are best, as lanes run empty at the end of each.
+    """
     blocks, parts = -(-batch // room[0]), -(-num_playouts // room[1])
     ways = [
-        (blocks, min(num_playouts, _rounded(parts, workers // math.gcd(workers, blocks)))),
-        (min(batch, _rounded(blocks, workers // math.gcd(workers, parts))), parts),
+        _grid(batch, num_playouts, blocks, _rounded(parts, workers // math.gcd(workers, blocks))),
+        _grid(batch, num_playouts, _rounded(blocks, workers // math.gcd(workers, parts)), parts),
+        _grid(batch, num_playouts, blocks, _rounded(parts, workers)),
     ]
+    most = [max(sum(chunk.size * chunk.count for chunk in way[i::workers]) for i in range(workers)) for way in ways]
+    enough = max(min(most), NEARLY_EVEN * batch * num_playouts / workers)
+    return next(way for way, load in zip(ways, most) if load <= enough)
 
-    def most_of_a_worker(way: tuple[int, int]) -> int:
-        blocks, parts = way
-        return -(-blocks * parts // workers) * -(-batch // blocks) * -(-num_playouts // parts)
 
-    blocks, parts = min(ways, key=most_of_a_worker)
+def _grid(batch: int, num_playouts: int, blocks: int, parts: int) -> list[Chunk]:
+    """So many blocks of positions times so many parts of their playouts, or as many as there can be."""
     return [
         Chunk(start, size, first, count)
-        for start, size in _even(batch, blocks)
-        for first, count in _even(num_playouts, parts)
+        for start, size in _even(batch, min(batch, blocks))
+        for first, count in _even(num_playouts, min(num_playouts, parts))
     ]
 
 
