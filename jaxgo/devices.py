@@ -83,6 +83,8 @@ class Programs:
 
     Args:
       build: called as `build(*key, play_all)` with the executor; see `compiled_for`.
+
+    `made` holds the programs by their keys.
     """
 
     def __init__(self, build: Callable[..., jax.stages.Compiled]):
