@@ -26,14 +26,16 @@ from jax import lax
 #: should). A loop of too much arithmetic is not vectorised at all, whatever its arrays.
 MAX_ARRAYS = 99
 
-#: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them.
-COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512}
+#: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them. From
+#: jax 0.12 on it also takes the ticks' loop for a small one, and compiles it whole, without vectors: 13 times slower.
+COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "small-while-loop-hoisting"}
 
 
-def compiler_options(platform: str | None = None) -> dict[str, int]:
+def compiler_options(platform: str | None = None) -> dict[str, int | str]:
     """Options for `jax.jit(..., compiler_options=...)` that suit jaxgo's functions on a platform ("cpu", "gpu", "tpu").
 
-    Without them jaxgo's functions give the same results, up to 1.7 times slower on a CPU. None means the default platform.
+    Without them jaxgo's functions give the same results, more slowly on a CPU: up to 1.7 times with jax 0.10, 13 times with jax
+    0.12. None means the default platform.
     """
     return dict(COMPILER_OPTIONS) if (platform or jax.default_backend()) == "cpu" else {}
 
