@@ -7,7 +7,7 @@ import numpy as np
 
 import jaxgo
 from bench.measure import Work
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search.analysis.service import Client, Service
 
 

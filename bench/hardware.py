@@ -41,11 +41,11 @@ def software() -> dict[str, object]:
     Returns:
       A dict ready for JSON: `python`, a version per installed package of `PACKAGES`, `devices` (jax's names for them),
       `xla_flags`, and `one_loop` (whether the single fused loop is in use on which the engine's speed on a CPU hangs; see
-      `jaxgo.one_loop`).
+      `jaxgo.base.one_loop`).
     """
     import jax  # by now the environment says what jax needs to know
 
-    from jaxgo.one_loop import trusted
+    from jaxgo.base.one_loop import trusted
 
     return {
         "python": platform.python_version(),

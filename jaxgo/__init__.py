@@ -11,19 +11,19 @@ import importlib
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Evaluation": "evaluation",
-    "Interrupted": "evaluation",
-    "Playouts": "simulation",
-    "LeafResults": "leaves",
-    "Leaves": "leaves",
-    "MoveStatistics": "statistics",
-    "Position": "position",
-    "compiler_options": "one_loop",
-    "evaluate": "engine",
-    "move_statistics": "statistics",
-    "playouts": "engine",
-    "simulate": "simulation",
-    "statistics_of": "statistics",
+    "Evaluation": "results.evaluation",
+    "Interrupted": "results.evaluation",
+    "Playouts": "running.simulate",
+    "LeafResults": "running.leaves",
+    "Leaves": "running.leaves",
+    "MoveStatistics": "results.move_statistics",
+    "Position": "board.position",
+    "compiler_options": "base.one_loop",
+    "evaluate": "running.engine",
+    "move_statistics": "results.move_statistics",
+    "playouts": "running.engine",
+    "simulate": "running.simulate",
+    "statistics_of": "results.move_statistics",
 }
 
 __all__ = sorted(_HOMES)

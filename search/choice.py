@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxgo import Position, checks
-from jaxgo.position import BLACK
-from jaxgo.statistics import MoveStatistics
+from jaxgo import Position
+from jaxgo.base import checks
+from jaxgo.board.position import BLACK
+from jaxgo.results.move_statistics import MoveStatistics
 from search.game import Game
 from search.root import RootStatistics
 

@@ -4,10 +4,11 @@ import time
 
 import numpy as np
 
-from jaxgo import Position, checks, move_statistics
-from jaxgo.devices import default_lanes, workers_of
-from jaxgo.position import BLACK
-from jaxgo.statistics import MoveStatistics
+from jaxgo import Position, move_statistics
+from jaxgo.base import checks
+from jaxgo.backends.devices import default_lanes, workers_of
+from jaxgo.board.position import BLACK
+from jaxgo.results.move_statistics import MoveStatistics
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves
 from search.game import Game
 from search.rounds import Restrictions

@@ -5,9 +5,10 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo import Position, checks
-from jaxgo.position import BLACK, NO_KO
-from jaxgo.sgf import GameRecord, format_point
+from jaxgo import Position
+from jaxgo.base import checks
+from jaxgo.board.position import BLACK, NO_KO
+from jaxgo.records.sgf import GameRecord, format_point
 
 
 class IllegalMove(ValueError):

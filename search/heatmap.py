@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 
 #: From the least to the best liked.
 SHADES = "0123456789"

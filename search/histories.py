@@ -7,7 +7,7 @@ counts; weighted credits depend on the distance to the leaf and need it.
 
 import numpy as np
 
-from jaxgo import credits
+from jaxgo.results import credits
 from search.tree import ROOT, Tree
 
 

@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search.root import RootStatistics
 
 #: Standard errors between `winrate` and `lcb`, as many as KataGo takes.

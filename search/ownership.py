@@ -10,8 +10,8 @@ import numpy as np
 
 import jaxgo
 from jaxgo import Position
-from jaxgo.geometry import geometry
-from jaxgo.position import BLACK
+from jaxgo.board.geometry import geometry
+from jaxgo.board.position import BLACK
 from search.tree import ROOT, Tree
 
 #: Positions that are sampled below the root, and below each of its moves.

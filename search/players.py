@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from jaxgo import Position, checks
+from jaxgo import Position
+from jaxgo.base import checks
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch

@@ -6,9 +6,10 @@ import time
 
 import numpy as np
 
-from jaxgo import Position, checks
-from jaxgo.leaves import STAY, LeafResults, Leaves
-from jaxgo.position import BLACK, own_and_opp
+from jaxgo import Position
+from jaxgo.base import checks
+from jaxgo.running.leaves import STAY, LeafResults, Leaves
+from jaxgo.board.position import BLACK, own_and_opp
 from search import descent, histories
 from search.backup import back_up
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree

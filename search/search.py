@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxgo import Position, checks
-from jaxgo.devices import workers_of
-from jaxgo.leaves import Leaves
-from jaxgo.position import BLACK
-from jaxgo.simulation import check_seed
+from jaxgo import Position
+from jaxgo.base import checks
+from jaxgo.backends.devices import workers_of
+from jaxgo.running.leaves import Leaves
+from jaxgo.board.position import BLACK
+from jaxgo.running.simulate import check_seed
 from search import root
 from search.descent import Ties
 from search.game import hash_numbers

@@ -8,7 +8,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo import checks
+from jaxgo.base import checks
 
 
 @dataclasses.dataclass(frozen=True)

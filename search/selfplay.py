@@ -7,7 +7,7 @@ import numpy as np
 from sgfmill import sgf
 
 from jaxgo import Position
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search.choice import Choice, Limits
 from search.game import Game, IllegalMove
 from search.players import Player

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import jax
 
     from jaxgo.commands.report import Report
-    from jaxgo.sgf import GameRecord
+    from jaxgo.records.sgf import GameRecord
 
 SUMMARY = "win rate, margin and ownership of a game record's positions, from random playouts"
 
@@ -107,7 +107,7 @@ def _record(args: argparse.Namespace) -> tuple["GameRecord", str]:
     if (args.file is None) == (args.size is None):
         both = "give either a game record or --size N for an empty board, not both"
         raise UsageError(both if args.file else "give a game record, or --size N for an empty board")
-    from jaxgo.sgf import GameRecord, read_game
+    from jaxgo.records.sgf import GameRecord, read_game
 
     if args.size is not None:
         return GameRecord(size=args.size, moves=()), ""
@@ -217,7 +217,7 @@ def _devices(text: str | None) -> "list[jax.Device] | None":
         return None
     import jax
 
-    from jaxgo.devices import workers_of
+    from jaxgo.backends.devices import workers_of
 
     found = []
     for part in text.split(","):
@@ -269,7 +269,7 @@ def _count(least: int, most: int = _INT32_MAX):
 
 def _size(text: str) -> int:
     """An argument type: a board size."""
-    from jaxgo.geometry import MAX_SIZE, MIN_SIZE
+    from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
 
     try:
         value = int(text)

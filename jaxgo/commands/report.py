@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxgo.sgf import GameRecord, format_point
+from jaxgo.records.sgf import GameRecord, format_point
 
 if TYPE_CHECKING:
     from jaxgo import Evaluation, Position

@@ -10,8 +10,8 @@ import threading
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.position import BLACK
-from jaxgo.sgf import format_point
+from jaxgo.board.position import BLACK
+from jaxgo.records.sgf import format_point
 from search.analysis.fields import QueryError
 from search.game import hash_numbers, turn
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from sgfmill import common
 
-from jaxgo.geometry import MAX_SIZE, MIN_SIZE
-from jaxgo.position import BLACK, WHITE
+from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
+from jaxgo.board.position import BLACK, WHITE
 from search import rulesets
 from search.analysis import fields
 from search.analysis.fields import QueryError

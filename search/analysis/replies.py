@@ -8,8 +8,8 @@ import numpy as np
 
 from jaxgo import Position
 from jaxgo.cli import version
-from jaxgo.evaluation import Evaluation
-from jaxgo.position import BLACK
+from jaxgo.results.evaluation import Evaluation
+from jaxgo.board.position import BLACK
 from search import move_infos
 from search.analysis.work import Task
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search.analysis import replies
 from search.analysis.waiting import Waiting
 from search.analysis.work import Batch, Task

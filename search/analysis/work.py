@@ -8,7 +8,7 @@ import numpy as np
 
 import jaxgo
 from jaxgo import Position
-from jaxgo.evaluation import Evaluation
+from jaxgo.results.evaluation import Evaluation
 from search.analysis.games import Node, together
 from search.analysis.query import Query
 from search.game import turn as turn_of

@@ -104,7 +104,7 @@ class _Progress:
 def _game(args: argparse.Namespace):
     """The game up to the position asked for."""
     from jaxgo import Position
-    from jaxgo.sgf import read_game
+    from jaxgo.records.sgf import read_game
     from search.game import Game
 
     if args.size is not None:
@@ -123,7 +123,7 @@ def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
     """Prints the move and what it rests on."""
     import numpy as np
 
-    from jaxgo.sgf import format_point
+    from jaxgo.records.sgf import format_point
     from search import heatmap
     from search.root import RootStatistics
 

@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.position import NO_KO
+from jaxgo.board.position import NO_KO
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.table import Table, chains, neighbours
 from search.gtp.thinker import Ownership

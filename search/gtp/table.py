@@ -5,7 +5,7 @@ import collections
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.sgf import format_point, read_game
+from jaxgo.records.sgf import format_point, read_game
 from search.game import Game
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.protocol import Failure

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from jaxgo.sgf import read_game
+from jaxgo.records.sgf import read_game
 from search import Game, IllegalMove
 
 #: Black takes at E4, White would take back.

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search import Limits, Search, make_player
 from search.selection import UCB1, Rave
 from tests.search.tactics import PROBLEMS, SEKI

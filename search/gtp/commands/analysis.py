@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search.choice import Choice
 from search.gtp import arguments, reports
 from search.gtp.commands.play import choose

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxgo import evaluate
-from jaxgo.sgf import format_point
+from jaxgo.records.sgf import format_point
 from search.gtp.protocol import Failure
 from search.gtp.thinker import OWNERSHIP_PLAYOUTS
 

@@ -5,8 +5,8 @@ import time
 import numpy as np
 
 from jaxgo import evaluate
-from jaxgo.evaluation import Evaluation
-from jaxgo.sgf import format_point
+from jaxgo.results.evaluation import Evaluation
+from jaxgo.records.sgf import format_point
 from search.choice import Choice
 from search.gtp import arguments, scoring
 from search.gtp.protocol import Failure

@@ -1,0 +1,1 @@
+"""Where playouts are played: one object for each kind of device."""

@@ -1,0 +1,157 @@
+"""Bitboards: sets of points as tuples of `W` arrays of words, one board for every element of the arrays.
+
+All functions are elementwise over the arrays' shape, so that one call works on a single board, a batch or a block of lanes, and
+compiles to a few fused loops. `W` and the layout come from `jaxgo.board.geometry`.
+"""
+
+import contextlib
+import contextvars
+import functools
+import operator
+from collections.abc import Callable
+from typing import TypeAlias
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxgo.board.geometry import Geometry
+
+Board: TypeAlias = tuple[jax.Array, ...]
+"""A set of points: W arrays of `Geometry.dtype`, uint32 or int64, all of one shape."""
+
+
+_count_bits = contextvars.ContextVar("count_bits", default=lax.population_count)
+
+
+@contextlib.contextmanager
+def counting_bits(how: Callable[[jax.Array], jax.Array]):
+    """Within it bits are counted by `how`, for the bodies of kernels whose compiler does not know `lax.population_count`."""
+    token = _count_bits.set(how)
+    try:
+        yield
+    finally:
+        _count_bits.reset(token)
+
+
+def words_known(g: Geometry) -> contextlib.AbstractContextManager:
+    """A context in which jax knows the words' type; elsewhere it takes int64 for int32."""
+    return jax.enable_x64(True) if g.word_bits > 32 else contextlib.nullcontext()
+
+
+def bits_of(x: jax.Array) -> jax.Array:
+    """uint32: how many bits of a word are set."""
+    return _count_bits.get()(x).astype(jnp.uint32)
+
+
+def down(x: jax.Array, places: int) -> jax.Array:
+    """A word's bits moved so many places towards bit 0, zeros coming in."""
+    return lax.shift_right_logical(x, jnp.full_like(x, places))
+
+
+def both(a: Board, b: Board) -> Board:
+    """The intersection of two sets."""
+    return tuple(x & y for x, y in zip(a, b))
+
+
+def either(a: Board, b: Board) -> Board:
+    """The union of two sets."""
+    return tuple(x | y for x, y in zip(a, b))
+
+
+def without(a: Board, b: Board) -> Board:
+    """The points of a that are not in b."""
+    return tuple(x & ~y for x, y in zip(a, b))
+
+
+def choose(condition: jax.Array, a: Board, b: Board) -> Board:
+    """`a` where the condition (bool, the words' shape) holds, `b` elsewhere."""
+    return tuple(jnp.where(condition, x, y) for x, y in zip(a, b))
+
+
+def on_board(g: Geometry, a: Board) -> Board:
+    """`a` without what a shift has left outside the board."""
+    return tuple(x & g.word(m) for x, m in zip(a, g.board))
+
+
+def complement(g: Geometry, a: Board) -> Board:
+    """The board's points that are not in `a`."""
+    return tuple(~x & g.word(m) for x, m in zip(a, g.board))
+
+
+def any_point(a: Board) -> jax.Array:
+    """bool: the set is not empty."""
+    return functools.reduce(operator.or_, a) != 0
+
+
+def count(a: Board) -> jax.Array:
+    """int32: how many points the set has."""
+    return functools.reduce(operator.add, (bits_of(x) for x in a)).astype(jnp.int32)
+
+
+def from_north(g: Geometry, a: Board) -> Board:
+    """Every point moved one row south, that is, for every point, its northern neighbour; bits may leave the board."""
+    return ((a[-1] << g.word(g.stride)) if g.num_slots > 1 else jnp.zeros_like(a[0]),) + a[:-1]
+
+
+def from_south(g: Geometry, a: Board) -> Board:
+    """Every point moved one row north, that is, for every point, its southern neighbour; bits may leave the board."""
+    return a[1:] + (down(a[0], g.stride) if g.num_slots > 1 else jnp.zeros_like(a[0]),)
+
+
+def neighbours(g: Geometry, a: Board) -> Board:
+    """The union of the four orthogonal shifts of `a`; bits may leave the board, so intersect it with a set on the board."""
+    return tuple(
+        (x << g.word(1)) | down(x, 1) | n | s for x, n, s in zip(a, from_north(g, a), from_south(g, a))
+    )
+
+
+def spread(g: Geometry, a: Board, through: Board) -> Board:
+    """`a` (a subset of `through`) grown inside `through`: one sweep south and one north, rows filled on the way.
+
+    A sweep works in place, word by word, so that it carries a point through all the rows below it; along a row, `x + through`
+    carries a point to the eastern end of its run in one addition, and one step west is taken. The result lies between `a`'s
+    one-step growth and the whole connected set; the whole set is reached when nothing changes.
+    """
+
+    def row(x, m, beside):
+        x = x | (m & beside)
+        x = m & (~(m + x) | x)
+        return x | (m & down(x, 1))
+
+    a, last = list(a), g.num_words - 1
+    for w in range(g.num_words):
+        a[w] = row(a[w], through[w], a[w - 1] if w else from_north(g, tuple(a))[0])
+    for w in reversed(range(g.num_words)):
+        a[w] = row(a[w], through[w], a[w + 1] if w < last else from_south(g, tuple(a))[last])
+    return tuple(a)
+
+
+def grows(g: Geometry, a: Board, through: Board) -> jax.Array:
+    """bool: some point of `through` outside `a` touches `a`; false means that `a` is a union of whole connected sets."""
+    return any_point(without(both(neighbours(g, a), through), a))
+
+
+def one_point(g: Geometry, index: jax.Array) -> Board:
+    """The set of the one point with the given bit index (int32; see `Geometry.index_of_point`); empty for the pass."""
+    mask = jnp.left_shift(g.word(1), (index & jnp.int32(g.word_bits - 1)).astype(g.dtype))
+    which = index >> jnp.int32(g.word_bits.bit_length() - 1)
+    return tuple(jnp.where(which == jnp.int32(w), mask, g.word(0)) for w in range(g.num_words))
+
+
+def one_neighbour(g: Geometry, point: Board) -> Board:
+    """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
+    return tuple(
+        down(x & ~g.word(west), 1) | ((x & g.word(west)) << g.word(1)) for x, west in zip(point, g.west)
+    )
+
+
+def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
+    """The set in another layout of the same board."""
+    if old == new:
+        return a
+    row, words = (1 << old.size) - 1, [[] for _ in range(new.num_words)]
+    for y in range(old.size):
+        bits = down(a[old.word_of_row[y]], old.shift_of_row[y]) & old.word(row)
+        words[new.word_of_row[y]].append(bits.astype(new.dtype) << new.word(new.shift_of_row[y]))
+    return tuple(functools.reduce(operator.or_, rows) for rows in words)

@@ -1,0 +1,265 @@
+"""One tick of the playout machine: every lane takes one step of its own playout.
+
+A lane is one running playout. In a tick, each lane
+
+ 1. draws a move uniformly among its candidates, unless an earlier draw is still undecided: the empty points that are no eye of
+    the mover, not the ko point, and not found illegal before (`barred`, `dead`);
+ 2. floods from the liberties that are left through the stones of both colours, as far as one sweep down and up carries;
+ 3. decides, if the flood already tells: the move is legal (and is played, with its captures), or is suicide (and is barred, so
+    that the next draw is uniform over the rest: rejection sampling keeps the choice exactly uniform over the legal candidates),
+    or there was no candidate, and the lane passes. An undecided lane goes on flooding in the next tick.
+
+Most rejected draws are points of living enemy groups that would be drawn again and again. So for a draw whose neighbours are all
+enemy stones, the enemy chain beside it is flooded too. If that chain alone surrounds two or more single points, the opponent can
+fill none of them, because the chain always has another liberty, until the owner fills one himself: they are `dead` to the
+opponent from then on, and are not drawn. (The one-point case of Benson's "Life in the game of Go", 1976.) When a lane plays on
+a dead point, which only its owner can, all of that lane's dead points are forgotten.
+
+Everything is elementwise over lanes, whatever their shape, without loops or branches, so that any executor can run it: XLA, one
+fused loop on a CPU, the body of a GPU kernel.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxgo.board import bitboard as bb
+from jaxgo.playing import draws
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry
+
+#: `Lanes.move` of a lane without an undecided move.
+NO_MOVE = -1
+#: Moves that `Lanes.log` holds.
+LOGGED = 8
+#: What stands in a log before the playout's first move (as int16, -1).
+NO_EVENT = 0xFFFF
+#: Added to the logged bit index of a move that captures.
+CAPTURE = 1 << 14
+
+#: What `play` finds out about a move.
+UNDECIDED, SUICIDE, LEGAL, CAPTURES = range(4)
+
+
+class Lanes(NamedTuple):
+    """The state of the running playouts; every array has the lanes' shape `[L]`, every board is W such arrays."""
+
+    own: Board
+    """Stones of the player to move."""
+    opp: Board
+    """Stones of the other player."""
+    barred: Board
+    """Points that the mover may not play now: the ko point, and draws that turned out to be suicide."""
+    dead: Board
+    """Points surrounded by one chain that owns several such points: suicide for the opponent until the owner fills one."""
+    reach: Board
+    """How far the flood of the undecided move has got."""
+    played: Board
+    """Points played so far by either colour in this playout. Empty tuple where first plays are not wanted."""
+    starter: Board
+    """Those of `played` that the colour which began the playout played first. Empty tuple likewise."""
+    move: jax.Array
+    """int32: bit index of the undecided move, or NO_MOVE."""
+    counter: jax.Array
+    """uint32: counter of the next draw."""
+    key: jax.Array
+    """uint32: key of the draws."""
+    passes: jax.Array
+    """int32: passes in a row just before; 2 ends the playout."""
+    plies: jax.Array
+    """int32: plies played in this playout."""
+    plies_left: jax.Array
+    """int32: plies until the cap."""
+    log: tuple[jax.Array, ...]
+    """LOGGED / 2 uint32: bit indices of the last moves (`Geometry.pass_index` for the pass; plus CAPTURE), 16 bits each, the last
+    move in the low half of the first word; NO_EVENT where there was none yet. Empty tuple where moves are not wanted."""
+
+
+def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
+    """bool: the playout has ended, by two passes or at the cap."""
+    return (passes >= jnp.int32(2)) | (plies_left <= jnp.int32(0))
+
+
+def useful(g: Geometry, own: Board, opp: Board) -> Board:
+    """The empty points that are no eye of the mover.
+
+    An eye's orthogonal neighbours are all the mover's; at most one of its diagonal neighbours is an enemy, none at the edge.
+    """
+    none = tuple(jnp.zeros_like(x) for x in own)
+    return candidates(g, own, opp, none, none)
+
+
+def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) -> Board:
+    """The points that the mover may draw: useful, not barred, and not dead to him.
+
+    A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
+    """
+    beside_others = bb.neighbours(g, bb.complement(g, own))
+    east, west = tuple(x << g.word(1) for x in opp), tuple(bb.down(x, 1) for x in opp)
+    diagonal = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
+    rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, diagonal, g.edge)
+    out = []
+    for empty, bar, no_use, others, (a, b, c, d), edge in rows:
+        broken = (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & g.word(edge))
+        out.append(empty & ~bar & ((others & ~no_use) | (~others & broken)))
+    return tuple(out)
+
+
+def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
+    """int32: the bit index of point number k (uint32, below the number of points), counted word by word."""
+    passed, start, index = jnp.zeros_like(k), jnp.zeros_like(k), jnp.zeros_like(k)
+    chosen = points[0]
+    for w in range(1, g.num_words):
+        passed = passed + bb.bits_of(points[w - 1])
+        later = k >= passed
+        chosen = jnp.where(later, points[w], chosen)
+        start = jnp.where(later, passed, start)
+        index = jnp.where(later, jnp.uint32(g.word_bits * w), index)
+    k = k - start
+    half = g.word_bits // 2
+    while half:
+        low = chosen & g.word((1 << half) - 1)
+        ones = bb.bits_of(low)
+        upper = k >= ones
+        k = jnp.where(upper, k - ones, k)
+        chosen = jnp.where(upper, bb.down(chosen, half), low)
+        index = jnp.where(upper, index + jnp.uint32(half), index)
+        half //= 2
+    return index.astype(jnp.int32)
+
+
+def draw(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
+    """Step 1: (move, counter) after each lane without an undecided move has drawn one; the pass if it has no candidate."""
+    points = candidates(g, own, opp, barred, dead)
+    num = bb.count(points).astype(jnp.uint32)
+    drawn = pick(g, points, draws.below(draws.bits(counter, key), num))
+    drawn = jnp.where(num == jnp.uint32(0), jnp.int32(g.pass_index), drawn)
+    undecided = move != jnp.int32(NO_MOVE)
+    return jnp.where(undecided, move, drawn), jnp.where(undecided, counter, counter + jnp.uint32(draws.STEP))
+
+
+class Played(NamedTuple):
+    """What `play` has done; every board is W arrays `[L]`."""
+
+    own: Board
+    """Stones of the player to move next."""
+    opp: Board
+    """Stones of the other player."""
+    marks: Board
+    """While UNDECIDED how far the flood has got, for the next tick; after CAPTURES the ko point, if there is one; after SUICIDE
+    the points found to be dead to the mover, if any."""
+    found: jax.Array
+    """int32: UNDECIDED, SUICIDE, LEGAL (a pass too) or CAPTURES. Lanes that are over stay UNDECIDED."""
+
+
+def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, passes, plies_left) -> Played:
+    """Steps 2 and 3: floods, decides, and plays a legal move.
+
+    Args:
+      g: the board's geometry.
+      own, opp: stones of the mover and of the other player.
+      reach: the flood so far, where it is continued.
+      move: int32, bit index of an empty point, or `g.pass_index` for a pass.
+      continued: int32, not 0 where an undecided move's flood goes on.
+      passes, plies_left: as in `Lanes`; where the playout is over, nothing is played.
+    """
+    over = is_over(passes, plies_left)
+    pass_move = move == jnp.int32(g.pass_index)
+    continued = continued != jnp.int32(0)
+    stone = bb.one_point(g, move)
+    with_stone = bb.either(own, stone)
+    around = bb.on_board(g, bb.neighbours(g, stone))
+    enclosed = ~bb.any_point(bb.without(around, opp))
+
+    # `theirs`: enemy stones that have a liberty. `second`: own stones that have one; of an enclosed stone, which can have none,
+    # an enemy chain beside it instead.
+    beside = bb.neighbours(g, bb.complement(g, bb.either(with_stone, opp)))
+    source = bb.choose(continued, reach, beside)
+    target = bb.choose(enclosed, opp, with_stone)
+    theirs = bb.both(source, opp)
+    second = bb.both(bb.choose(enclosed, bb.one_neighbour(g, stone), source), target)
+    # More sweeps would decide more moves at once but cost every lane (measured).
+    theirs, second = bb.spread(g, theirs, opp), bb.spread(g, second, target)
+
+    # Enemy neighbours that the flood has not reached are captured, once the flood is complete.
+    cut_off = bb.any_point(bb.without(bb.both(around, opp), theirs))
+    alive = bb.any_point(bb.both(stone, second)) & ~enclosed
+    buried = enclosed & ~cut_off
+    flooded = bb.choose(cut_off, theirs, second)
+    border = bb.neighbours(g, bb.choose(buried, bb.complement(g, second), flooded))
+    complete = ~bb.any_point(bb.without(bb.both(border, bb.choose(cut_off, opp, target)), flooded))
+    captures = cut_off & complete & ~over
+    legal = captures | (((alive & ~cut_off) | pass_move) & ~over)
+    suicide = ~legal & ~cut_off & (enclosed | complete) & ~over
+    captured = tuple(jnp.where(captures, o & ~t, g.word(0)) for o, t in zip(opp, theirs))
+    ko = captures & enclosed & (bb.count(captured) == jnp.int32(1))
+    inside = bb.without(bb.complement(g, bb.either(own, opp)), border)
+    dead = suicide & buried & (bb.count(inside) >= jnp.int32(2))
+    decided = tuple(jnp.where(ko, c, jnp.where(dead, i, g.word(0))) for c, i in zip(captured, inside))
+    reached = bb.choose(enclosed, theirs, bb.either(theirs, second))
+    return Played(
+        own=bb.choose(legal, bb.without(opp, captured), own),
+        opp=bb.choose(legal, with_stone, opp),
+        marks=bb.choose(legal | suicide, decided, reached),
+        found=jnp.where(legal, jnp.int32(LEGAL), jnp.int32(UNDECIDED)) + captures.astype(jnp.int32) + suicide.astype(jnp.int32),
+    )
+
+
+def bar(g: Geometry, barred: Board, dead: Board, marks: Board, move, found) -> tuple[Board, Board]:
+    """(barred, dead) after a move: it lifts the bars and sets the ko's; a suicide is barred and may have found dead points."""
+    stone = bb.one_point(g, move)
+    moved, suicide = found >= jnp.int32(LEGAL), found == jnp.int32(SUICIDE)
+    forget = moved & bb.any_point(bb.both(stone, dead))
+    barred = tuple(jnp.where(moved, m, jnp.where(suicide, b | s, b)) for b, s, m in zip(barred, stone, marks))
+    dead = tuple(jnp.where(forget, g.word(0), jnp.where(suicide, d | m, d)) for d, m in zip(dead, marks))
+    return barred, dead
+
+
+def record(g: Geometry, played: Board, starter: Board, move, found, plies) -> tuple[Board, Board]:
+    """(played, starter) after a move; `plies` is the number of plies before it."""
+    if not played:
+        return played, starter
+    moved, by_starter = found >= jnp.int32(LEGAL), (plies & jnp.int32(1)) == jnp.int32(0)
+    fresh = bb.without(bb.one_point(g, jnp.where(moved, move, jnp.int32(g.pass_index))), played)
+    return bb.either(played, fresh), tuple(jnp.where(by_starter, s | f, s) for s, f in zip(starter, fresh))
+
+
+def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
+    """The log after a move."""
+    moved = found >= jnp.int32(LEGAL)
+    event = jnp.where(found == jnp.int32(CAPTURES), move + jnp.int32(CAPTURE), move).astype(jnp.uint32)
+    carried = (event, *(x >> jnp.uint32(16) for x in log))
+    return tuple(jnp.where(moved, (x << jnp.uint32(16)) | c, x) for x, c in zip(log, carried))
+
+
+def tick(g: Geometry, lanes: Lanes) -> Lanes:
+    """The lanes one tick later; see the module's text. Those that are over stay as they are.
+
+    Args:
+      g: the board's geometry.
+      lanes: the running playouts.
+    """
+    undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
+    move, counter = draw(g, lanes.own, lanes.opp, lanes.barred, lanes.dead, lanes.move, lanes.counter, lanes.key)
+    own, opp, marks, found = play(g, lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left)
+    barred, dead = bar(g, lanes.barred, lanes.dead, marks, move, found)
+    played, starter = record(g, lanes.played, lanes.starter, move, found, lanes.plies)
+    moved = found >= jnp.int32(LEGAL)
+    is_pass, one = move == jnp.int32(g.pass_index), moved.astype(jnp.int32)
+    return Lanes(
+        own=own,
+        opp=opp,
+        barred=barred,
+        dead=dead,
+        reach=marks,
+        played=played,
+        starter=starter,
+        move=jnp.where(found == jnp.int32(UNDECIDED), move, jnp.int32(NO_MOVE)),
+        counter=counter,
+        key=lanes.key,
+        passes=jnp.where(moved, jnp.where(is_pass, lanes.passes + jnp.int32(1), jnp.int32(0)), lanes.passes),
+        plies=lanes.plies + one,
+        plies_left=lanes.plies_left - one,
+        log=append(lanes.log, move, found),
+    )

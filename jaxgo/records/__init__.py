@@ -1,0 +1,1 @@
+"""What people have: game records."""

@@ -1,0 +1,1 @@
+"""What comes out of playouts: outcomes, sums, evaluations, statistics of moves."""

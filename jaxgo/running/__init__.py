@@ -1,0 +1,1 @@
+"""How jobs are done: a request, its chunks, the workers that play them."""

@@ -1,0 +1,321 @@
+"""`jaxgo evaluate`: its figures against the library's and against each other, its outputs, and what it refuses at the door."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sgfmill import boards
+
+import jaxgo
+from jaxgo import cli
+from jaxgo.commands import evaluate, plots
+
+GAMES = pathlib.Path(__file__).parents[3] / "games"
+GAME = str(GAMES / "gnugo-9x9.sgf")
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def _json(capsys: pytest.CaptureFixture, *arguments: str) -> dict:
+    """The document that `jaxgo evaluate ... --json` prints."""
+    assert cli.main(["evaluate", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def _error(capsys: pytest.CaptureFixture, *arguments: str) -> str:
+    """The one line that a refused command prints."""
+    assert cli.main(["evaluate", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1
+    return captured.err.removeprefix("jaxgo evaluate: error: ").rstrip("\n")
+
+
+@pytest.fixture
+def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails the test if playouts are played."""
+    monkeypatch.setattr(jaxgo, "evaluate", lambda *_, **__: pytest.fail("the work began"), raising=False)
+
+
+def test_document_agrees_with_itself(capsys: pytest.CaptureFixture) -> None:
+    document = _json(capsys, GAME, "--every", "20", "--playouts", "1000", "--seed", "5")
+    assert (document["size"], document["komi"], document["komi_source"], document["seed"]) == (9, 7.0, "file", 5)
+    assert (document["playouts"], document["complete"], document["moves"], document["handicap"]) == (1000, True, 52, 0)
+    assert document["black"] == document["white"] == "GNU Go 3.8 level 10"
+    assert document["seconds"] > 0 and (document["playouts_per_second"] is None or document["playouts_per_second"] > 0)
+    assert [position["move"] for position in document["positions"]] == [0, 20, 40, 50]
+    for position in document["positions"]:
+        histogram = {int(margin): count for margin, count in position["margin_histogram"].items()}
+        assert sum(histogram.values()) == position["playouts"] == 1000
+        wins = sum(count * (1.0 if margin > 7 else 0.5 if margin == 7 else 0.0) for margin, count in histogram.items())
+        assert position["win_rate"] == pytest.approx(wins / 1000)
+        assert position["margin_mean"] == pytest.approx(sum(margin * count for margin, count in histogram.items()) / 1000)
+        ownership = np.array(position["ownership"])
+        assert ownership.shape == (9, 9) and np.abs(ownership).max() <= 1
+        # The margin is the sum of what the points are worth.
+        assert ownership.sum() == pytest.approx(position["margin_mean"])
+        for colour in ("black", "white"):
+            visits, amaf_wins = np.array(position["amaf"][colour]["visits"]), np.array(position["amaf"][colour]["wins"])
+            assert visits.shape == amaf_wins.shape == (9, 9) and (amaf_wins <= visits).all() and visits.max() <= 1000
+        assert 0 <= position["truncated"] <= 1
+    first = document["positions"][0]
+    assert first["last_move"] is None and first["to_play"] == "B" and first["board"] == ["." * 9] * 9
+    assert document["positions"][1]["last_move"] == {"colour": "W", "point": "F8"}
+
+
+def test_figures_are_the_librarys(capsys: pytest.CaptureFixture) -> None:
+    position = _json(capsys, GAME, "--move", "30", "--playouts", "1000", "--komi", "5.5", "--seed", "3")["positions"][0]
+    expected = jaxgo.evaluate(jaxgo.Position.from_sgf(GAME, move=30), 1000, komi=5.5, seed=3, streams=[30])
+    assert position["win_rate"] == float(expected.win_rate[0])
+    assert position["win_rate_error"] == float(expected.win_rate_error[0])
+    assert position["length_mean"] == float(expected.length_mean[0])
+    np.testing.assert_array_equal(position["ownership"], expected.ownership[0])
+    np.testing.assert_array_equal(position["amaf"]["white"]["visits"], expected.amaf_visits[0, 1])
+
+
+def test_a_row_is_the_same_however_it_is_asked_for(capsys: pytest.CaptureFixture) -> None:
+    alone = _json(capsys, GAME, "--move", "10", "--playouts", "500")["positions"]
+    every = _json(capsys, GAME, "--all", "--playouts", "500")["positions"]
+    assert len(every) == 53 and alone == [every[10]]
+
+
+def test_the_last_position_in_play_is_the_default(capsys: pytest.CaptureFixture) -> None:
+    (position,) = _json(capsys, GAME, "--playouts", "1000")["positions"]
+    assert position["move"] == 50 and not position["over"]
+
+
+@pytest.mark.parametrize("playouts", [1, 1000])
+def test_ended_game(capsys: pytest.CaptureFixture, playouts: int) -> None:
+    (position,) = _json(capsys, GAME, "--move", "52", "--playouts", str(playouts))["positions"]
+    assert position["over"] and position["length_mean"] == 0 and position["win_rate_error"] == 0
+    # White's dead stones on the right make the middle nobody's: sgfmill counts the same board.
+    board = boards.Board(9)
+    black, white = ({(8 - y, x) for y, row in enumerate(position["board"]) for x, s in enumerate(row) if s == c} for c in "XO")
+    assert board.apply_setup(black, white, set())
+    assert position["margin_histogram"] == {str(board.area_score()): playouts}
+
+
+def test_handicap_record(capsys: pytest.CaptureFixture, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;SZ[5]KM[0.5]HA[2]AB[bb][dd];W[cc])")
+    document = _json(capsys, str(path), "--move", "0", "--playouts", "50")
+    assert (document["size"], document["handicap"], document["komi"]) == (5, 2, 0.5)
+    assert document["positions"][0]["to_play"] == "W"
+    assert document["positions"][0]["board"] == [".....", ".X...", ".....", "...X.", "....."]
+
+
+@pytest.mark.parametrize(
+    ("record", "option", "komi", "source"),
+    [
+        ("(;SZ[5]KM[3.5];B[cc])", [], 3.5, "file"),
+        ("(;SZ[5]KM[3.5];B[cc])", ["--komi", "-2"], -2.0, "option"),
+        ("(;SZ[5]KM[nonsense];B[cc])", ["--komi", "0"], 0.0, "option"),
+        ("(;SZ[5];B[cc])", [], 7.5, "default"),
+    ],
+)
+def test_komi(capsys, tmp_path: pathlib.Path, record: str, option: list[str], komi: float, source: str) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text(record)
+    document = _json(capsys, str(path), *option, "--playouts", "50")
+    assert (document["komi"], document["komi_source"]) == (komi, source)
+
+
+def test_empty_board(capsys: pytest.CaptureFixture) -> None:
+    document = _json(capsys, "--size", "5", "--playouts", "300")
+    assert (document["file"], document["size"], document["komi"]) == (None, 5, 7.5)
+    assert document["positions"][0]["board"] == ["....."] * 5
+
+
+def test_record_from_stdin() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "jaxgo", "evaluate", "-", "--playouts", "50", "--json"],
+        input=b"(;SZ[5];B[cc])", capture_output=True, timeout=120, check=True,
+    )
+    document = json.loads(done.stdout)
+    assert document["file"] == "stdin" and document["positions"][0]["last_move"] == {"colour": "B", "point": "C3"}
+
+
+def test_table_and_plain_board(capsys: pytest.CaptureFixture) -> None:
+    assert cli.main(["evaluate", GAME, "--move", "20", "--playouts", "1000"]) == 0
+    text = capsys.readouterr().out
+    assert "\x1b" not in text
+    assert re.search(r"\n\s+20\s+W F8\s+Black\s+\d+\.\d\d % ± \d\.\d\d\s+[+-]\d+\.\d\d ± \d\.\d\d\s+\d+\.\d\s+\d\.\d\d %", text)
+    assert "komi 7 (file)" in text and "1,000 playouts in" in text and "PARTIAL" not in text
+    # The grid of stones can be pasted back.
+    rows = re.findall(r"^ ?\d (( [.XO]){9}) ", text, re.M)
+    pasted = jaxgo.Position.from_ascii("\n".join(row for row, _ in rows))
+    expected = jaxgo.Position.from_sgf(GAME, move=20)
+    np.testing.assert_array_equal(pasted.to_array(), expected.to_array())
+
+
+def test_ownership_grid_reads_in_percent(capsys: pytest.CaptureFixture) -> None:
+    assert cli.main(["evaluate", GAME, "--move", "52", "--playouts", "1000"]) == 0
+    text = capsys.readouterr().out
+    grid = [[int(cell) for cell in line.split()[-9:]] for line in text.split("\n") if re.match(r" \d  [.XO]", line)]
+    over = np.asarray(jaxgo.evaluate(jaxgo.Position.from_sgf(GAME), 1000).ownership[0])  # exact: the game is over
+    np.testing.assert_array_equal(np.array(grid), np.clip(100 * over, -99, 99))
+    assert "two passes ended the game there" in text
+
+
+def test_coloured_board(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color", "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert cli.main(["evaluate", GAME, "--move", "20", "--playouts", "1000"]) == 0
+    coloured = capsys.readouterr().out
+    assert "\x1b[1;38;2;255;255;255;48;2;" in coloured and "(●)" in coloured and "background:" in coloured
+    assert coloured.count("●") == 20
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert cli.main(["evaluate", GAME, "--move", "20", "--playouts", "1000"]) == 0
+    assert "ownership in percent" in capsys.readouterr().out
+
+
+def test_output_in_ascii_only() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "jaxgo", "evaluate", "--size", "5", "--playouts", "50"]
+    done = subprocess.run(command, capture_output=True, timeout=120, env=environment, check=True)
+    assert b"+- one standard error" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--every", "10"], ["--move", "20"], ["--size", "4"]])
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_plot(capsys, tmp_path: pathlib.Path, arguments: list[str], suffix: str) -> None:
+    path = tmp_path / f"game.{suffix}"
+    game = [] if "--size" in arguments else [GAME]
+    assert cli.main(["evaluate", *game, *arguments, "--playouts", "50", "--plot", str(path)]) == 0
+    assert f"wrote {path}" in capsys.readouterr().err
+    data = path.read_bytes()
+    assert data.startswith(_PNG) if suffix == "png" else b"<svg" in data
+    assert len(data) > 10_000
+
+
+def test_plot_path_is_tried_before_the_work(capsys, tmp_path: pathlib.Path, no_work: None) -> None:
+    missing = tmp_path / "no" / "such" / "folder.png"
+    reason = "the file cannot be written: No such file or directory"
+    assert _error(capsys, GAME, "--plot", str(missing)) == f"--plot {missing}: {reason}"
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    assert _error(capsys, GAME, "--plot", str(folder)).endswith("the file cannot be written: Is a directory")
+    assert _error(capsys, GAME, "--plot", str(tmp_path / "game.bmp")).endswith("the name must end in .pdf, .png, .svg")
+
+
+def test_plot_path_is_left_as_it_was_when_nothing_is_drawn(capsys, tmp_path: pathlib.Path) -> None:
+    new, old = tmp_path / "new.png", tmp_path / "old.png"
+    old.write_bytes(b"precious")
+    for path in (new, old):
+        plots.check_can_plot(str(path))
+    assert not new.exists() and old.read_bytes() == b"precious"
+
+
+def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, no_work: None) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    message = "--plot needs matplotlib, which is not installed: pip install 'jaxgo[plot]'"
+    assert _error(capsys, GAME, "--plot", str(tmp_path / "game.png")) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give a game record, or --size N for an empty board"),
+        ([GAME, "--size", "9"], "give either a game record or --size N for an empty board, not both"),
+        (["none.sgf"], "the game record 'none.sgf' cannot be read: No such file or directory"),
+        (["/"], "the game record '/' cannot be read: Is a directory"),
+        ([str(GAMES.parent / "LICENSE")], "is not an SGF game record"),
+        ([GAME, "--move", "53"], "--move 53: the game record has 52 moves"),
+        ([GAME, "--move", "-1"], "argument --move: '-1' is not a whole number from 0"),
+        ([GAME, "--every", "0"], "argument --every: '0' is not a whole number from 1"),
+        ([GAME, "--move", "1", "--all"], "not allowed with argument"),
+        ([GAME, "--playouts", "0"], "argument --playouts: '0' is not a whole number from 1 to 2147483647"),
+        ([GAME, "--playouts", "2147483648"], "argument --playouts: '2147483648' is not a whole number from 1 to 2147483647"),
+        ([GAME, "--playouts", "many"], "argument --playouts: 'many' is not a whole number"),
+        ([GAME, "--komi", "nan"], "argument --komi: 'nan' is not a finite number of points"),
+        ([GAME, "--komi", "inf"], "argument --komi: 'inf' is not a finite number of points"),
+        ([GAME, "--seed", "-5"], "argument --seed: '-5' is not a whole number from 0"),
+        (["--size", "1"], "argument --size: '1' is not a board size from 2 to 25"),
+        (["--size", "26"], "argument --size: '26' is not a board size from 2 to 25"),
+        ([GAME, "--devices", "abacus"], "--devices abacus: there is no 'abacus' here; JAX has "),
+        ([GAME, "--devices", "cpu:999"], "--devices cpu:999: there is no 'cpu:999'; JAX has "),
+    ],
+)
+def test_bad_input_is_refused_at_the_door(capsys, no_work: None, arguments: list[str], message: str) -> None:
+    assert message in _error(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("(;SZ[5];B[cc];W[cc])", "move 2, White C3, is illegal: the point is occupied"),
+        ("(;SZ[26])", "sizes 2 to 25 are played"),
+        ("(;SZ[5]KM[six])", "the game record's komi, KM[six], is not a finite number; choose one with --komi"),
+        ("hello", "is not an SGF game record"),
+    ],
+)
+def test_bad_records_are_refused_at_the_door(capsys, tmp_path: pathlib.Path, no_work: None, record: str, message: str) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text(record)
+    assert message in _error(capsys, str(path))
+
+
+def test_devices(capsys: pytest.CaptureFixture) -> None:
+    everywhere = _json(capsys, "--size", "5", "--playouts", "200")["positions"]
+    assert _json(capsys, "--size", "5", "--playouts", "200", "--devices", "cpu:0")["positions"] == everywhere
+
+
+def _start_long_run(*arguments: str) -> subprocess.Popen:
+    """A run of minutes in a process of its own, once its first line of progress is out."""
+    # A shell may have started the tests with Ctrl-C ignored, which would be inherited.
+    code = (
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from jaxgo.cli import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "evaluate", GAME, "--every", "20", "--playouts", "50000000", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seen = []
+    for line in process.stderr:  # others, such as XLA's logging, may write there too
+        if re.fullmatch(r"jaxgo: [\d,]+ of 200,000,000 playouts, [\d,]+ playouts/s, [\d,]+ s left\n", line):
+            return process
+        seen.append(line)
+    pytest.fail(f"no progress was shown, only {seen}")
+
+
+def test_ctrl_c_prints_what_is_finished(tmp_path: pathlib.Path) -> None:
+    plot = tmp_path / "game.png"
+    process = _start_long_run("--plot", str(plot))
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in error
+    assert "PARTIAL, interrupted" in out and "of 200,000,000 are finished" in out and "Black wins" in out
+    assert plot.read_bytes().startswith(_PNG)
+    assert time.monotonic() - start < 30
+
+
+def test_ctrl_c_with_json() -> None:
+    process = _start_long_run("--json")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    document = json.loads(out)
+    assert process.returncode == 130 and document["complete"] is False and document["positions_asked"] == 4
+    assert sum(position["playouts"] for position in document["positions"]) > 0
+    for position in document["positions"]:
+        assert 0 < position["playouts"] <= 50_000_000
+        assert sum(position["margin_histogram"].values()) == position["playouts"]
+
+
+def test_interrupted_before_anything_is_finished(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jaxgo, "evaluate", interrupted, raising=False)
+    assert cli.main(["evaluate", GAME]) == 130
+    assert capsys.readouterr().err == "jaxgo evaluate: interrupted\n"
+
+
+def test_summary_is_one_line() -> None:
+    assert "\n" not in evaluate.SUMMARY and len(evaluate.SUMMARY) < 100

@@ -1,0 +1,231 @@
+"""Leaves of a tree: positions by the rules of `Position` and the referee, and the playouts of `jaxgo.playouts`."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo.board.geometry import geometry
+from jaxgo.running.leaves import STAY, LeafResults, Leaves
+from tests.positions import from_games, middle_game
+from tests.referee import Game, parse
+
+LEAVES, PLAYOUTS, SEED = 16, 4, 11
+SIZES = (5, 9)
+
+
+def words_of(games: list[Game]) -> np.ndarray:
+    """uint32 [n, 2 W]: the stones of the player to move, then the other's, bit by bit."""
+    g = geometry(games[0].size)
+    out = np.zeros((len(games), 2, g.num_words), np.uint32)
+    for i, game in enumerate(games):
+        for point, stone in enumerate(game.stones):
+            if stone:
+                out[i, int(stone != game.to_play), g.word_of_point[point]] |= np.uint32(1) << np.uint32(g.bit_of_point[point])
+    return out.reshape(len(games), -1)
+
+
+def play(leaves: Leaves, games: list[Game], moves, streams=None) -> LeafResults:
+    """The leaves that moves from positions of the referee lead to."""
+    streams = np.arange(len(games)) if streams is None else streams
+    black = [game.to_play == 1 for game in games]
+    ko, passes = [game.ko for game in games], [game.passes for game in games]
+    return leaves.gather(leaves.submit(words_of(games), ko, passes, black, moves, streams))
+
+
+KO = """
+    . X O . .
+    X O k O .
+    . X O . .
+    . . . . .
+    . . . . .
+"""
+"""Black takes a ko at k."""
+
+
+def leaf_games(size: int) -> tuple[list[Game], list[int]]:
+    """Positions and a move in each: points, captures and kos among them, passes, a second pass, none at all, and an end."""
+    rng, games, moves = np.random.default_rng(size), [], []
+    for i in range(10):
+        game = middle_game(size, int(rng.integers(0, 2 * size * size)), seed=i)
+        game.to_play = game.to_play if i % 3 else -game.to_play
+        game.ko = -1
+        games.append(game)
+        captures = [move for move in game.legal_points() if game.copy().play(move)]
+        moves.append(int(rng.choice(captures or game.legal_points() or [game.pass_move])))
+    rows = [row.split() + ["."] * (size - 5) for row in KO.strip().splitlines()] + [["."] * size] * (size - 5)
+    ko, named = parse("\n".join(map(" ".join, rows)))
+    games += [ko, middle_game(size, 9, seed=20), Game(size, passes=1), middle_game(size, 8, seed=21), Game(size, passes=2)]
+    moves += [named["k"], size * size, size * size, STAY, STAY]
+    after_ko = ko.copy()
+    after_ko.play(named["k"])
+    return [*games, after_ko], [*moves, STAY]
+
+
+def after(game: Game, move: int) -> Game:
+    """The leaf."""
+    out = game.copy()
+    if move != STAY:
+        out.play(move)
+    return out
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def case(request) -> tuple[list[Game], list[int], list[Game], LeafResults, jaxgo.Playouts]:
+    """Positions, moves, the referee's leaves, the results, and the engine's playouts of the same leaves."""
+    games, moves = leaf_games(request.param)
+    leaves = Leaves(request.param, LEAVES, PLAYOUTS, seed=SEED, moves=True)
+    results = play(leaves, games, moves)
+    leaves.close()
+    found = [after(game, move) for game, move in zip(games, moves)]
+    return games, moves, found, results, jaxgo.playouts(from_games(*found), PLAYOUTS, seed=SEED, moves=True)
+
+
+def test_positions_are_the_referees(case):
+    """Stones, ko, passes, area, and where both players may play; nowhere once the game is over."""
+    games, moves, found, results, _ = case
+    assert len(games) == LEAVES
+    np.testing.assert_array_equal(results.words, words_of(found))
+    assert results.ko.tolist() == [game.ko for game in found]
+    assert results.passes.tolist() == [game.passes for game in found]
+    assert results.margin.tolist() == [game.to_play * game.margin() for game in found]
+    for game, legal, useful in zip(found, results.legal, results.useful):
+        other = Game(game.size, game.stones, to_play=-game.to_play, passes=game.passes)
+        assert np.flatnonzero(legal[0]).tolist() == game.legal_points()
+        assert np.flatnonzero(legal[1]).tolist() == other.legal_points()
+        assert np.flatnonzero(useful).tolist() == (game.candidates() if not game.is_over else [])
+    assert (results.legal[:, 0] != results.useful).any(), "no eyes"
+    assert {0, 1, 2} == set(results.passes.tolist()) and (results.ko >= 0).any()
+    grown = [sum(map(abs, leaf.stones)) - sum(map(abs, game.stones)) for leaf, game in zip(found, games)]
+    assert any(more < 1 and 0 <= move < game.num_points for more, move, game in zip(grown, moves, games)), "no captures"
+
+
+def test_positions_are_those_of_position_play(case):
+    """The same by the library's own rules, hashes included."""
+    games, moves, _, results, _ = case
+    for i, (game, move) in enumerate(zip(games, moves)):
+        position = from_games(game)
+        if move != STAY:
+            position = position.play(move)
+        high, low = np.asarray(position.hash())[0].tolist()
+        assert int(results.hash[i]) == high << 32 | low
+        own, other = (position.black, position.white) if int(position.to_play[0]) == 1 else (position.white, position.black)
+        assert results.words[i].tolist() == [int(word[0]) for word in (*own, *other)]
+        assert (results.ko[i], results.passes[i]) == (int(position.ko[0]), int(position.passes[0]))
+
+
+def test_playouts_are_those_of_the_engine(case):
+    """Move by move, captures too."""
+    results, played = case[3], case[4]
+    np.testing.assert_array_equal(results.moves, played.moves)
+    np.testing.assert_array_equal(results.captured, played.captured)
+    colour = np.array([game.to_play for game in case[2]])
+    np.testing.assert_array_equal(results.lead, (colour[:, None] * played.margin).sum(axis=1))
+    np.testing.assert_array_equal(results.squares, (played.margin.astype(np.int64) ** 2).sum(axis=1))
+
+
+def results_of(margins: np.ndarray, found: list[Game], komi: float) -> np.ndarray:
+    """int [B, K]: results in halves for the players to move, from Black's margins."""
+    colour = np.array([game.to_play for game in found])[:, None]
+    return 1 + np.sign(colour * (margins - komi)).astype(int)
+
+
+def first_plays(lines: np.ndarray, results: np.ndarray, num_points: int) -> np.ndarray:
+    """int [2, 2, P + 1] of one leaf: playouts in which each was the first of both at each point, and his results in them."""
+    out = np.zeros((2, 2, num_points + 1), int)
+    for line, result in zip(lines.tolist(), results.tolist()):
+        for ply, move in enumerate(line):
+            if 0 <= move < num_points and move not in line[:ply]:
+                out[ply % 2, 0, move] += 1
+                out[ply % 2, 1, move] += 2 - result if ply % 2 else result
+    return out
+
+
+@pytest.mark.parametrize("komi", [7.5, 7.0, -3.5, 25])
+def test_wins_and_first_plays(case, komi):
+    """Sums over the playouts against a count from the recorded moves; draws count half."""
+    games, moves, found, _, played = case
+    size = found[0].size
+    # The programs with and without recorded moves, in turn.
+    leaves = Leaves(size, LEAVES, PLAYOUTS, komi=komi, seed=SEED, moves=komi == 7.5)
+    results = play(leaves, games, moves)
+    leaves.close()
+    expected = results_of(played.margin, found, komi)
+    np.testing.assert_array_equal(results.wins, expected.sum(axis=1))
+    if results.results is not None:
+        np.testing.assert_array_equal(results.results, expected)
+    for i in range(LEAVES):
+        np.testing.assert_array_equal(results.firsts[i], first_plays(played.moves[i], expected[i], size * size))
+    if komi == {5: 25, 9: 7.0}[size]:
+        assert (expected == 1).any(), "no draws"
+    assert results.firsts.any(axis=(1, 2, 3)).sum() > LEAVES // 2
+
+
+def test_ends_of_the_game(case):
+    """No playout goes on after two passes: all have the result of the board as it stands."""
+    _, _, found, results, played = case
+    over = [i for i, game in enumerate(found) if game.is_over]
+    assert len(over) == 2
+    for i in over:
+        assert (results.moves[i] == -1).all() and not results.firsts[i].any()
+        assert not results.legal[i].any() and not results.useful[i].any()
+        assert results.wins[i] == PLAYOUTS * results_of(np.array([[found[i].margin()]]), found, 7.5)[i, 0]
+        assert results.lead[i] == PLAYOUTS * results.margin[i]
+
+
+def assert_equal(actual: LeafResults, expected: LeafResults, index=slice(None)) -> None:
+    """All arrays, of some leaves of the second."""
+    for field in dataclasses.fields(LeafResults):
+        some, other = getattr(actual, field.name), getattr(expected, field.name)
+        if some is not None:
+            np.testing.assert_array_equal(some, other[index], field.name, strict=True)
+
+
+def test_results_do_not_depend_on_the_split(case):
+    """Over workers, calls, and the order in a call: a leaf's stream is its name."""
+    games, moves, _, expected, _ = case
+    # Two workers at the larger size, whose program for that is there; one at the other, whose program compiles fast.
+    devices = jax.devices()[:1] * (2 if games[0].size == max(SIZES) else 1)
+    leaves = Leaves(games[0].size, LEAVES, PLAYOUTS, seed=SEED, moves=True, devices=devices)
+    order = np.random.default_rng(0).permutation(LEAVES)
+    for chosen in (order, order[:3], order[3:4], order[4:]):
+        some = play(leaves, [games[i] for i in chosen], [moves[i] for i in chosen], streams=chosen)
+        assert_equal(some, expected, chosen)
+    leaves.close()
+
+
+def test_calls_wait_in_line(case):
+    """Several may be under way, and are gathered in any order."""
+    games, moves, _, expected, _ = case
+    leaves = Leaves(games[0].size, LEAVES, PLAYOUTS, seed=SEED, moves=True)
+    black, ko, passes = zip(*((game.to_play == 1, game.ko, game.passes) for game in games))
+    arrays = [words_of(games), *map(np.array, (ko, passes, black, moves)), np.arange(LEAVES)]
+    calls = [leaves.submit(*(x[part] for x in arrays)) for part in (slice(0, 5), slice(5, 16), slice(2, 9))]
+    for call, part in ((calls[2], slice(2, 9)), (calls[0], slice(0, 5)), (calls[1], slice(5, 16))):
+        assert_equal(leaves.gather(call), expected, part)
+    leaves.close()
+
+
+def test_seeds_and_streams_name_the_playouts():
+    """Equal leaves of other streams, or with another seed, get other playouts; equal ones the same."""
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, moves=True)
+    some = play(leaves, [Game(5)] * 4, [STAY] * 4, streams=[3, 8, 3, 1 << 30])
+    np.testing.assert_array_equal(some.moves[0], some.moves[2])
+    lines = {tuple(line) for line in some.moves[[0, 1, 3]].reshape(3 * PLAYOUTS, -1).tolist()}
+    assert len(lines) == 3 * PLAYOUTS
+    leaves.close()
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED + 1, moves=True)
+    other = play(leaves, [Game(5)] * 4, [STAY] * 4, streams=[3, 8, 3, 1 << 30])
+    assert not (other.moves == some.moves).all(axis=2).any()
+    leaves.close()
+
+
+@pytest.mark.parametrize("name, value", [("size", 1), ("size", 26), ("leaves", 0), ("playouts", 0), ("playouts", 16_001),
+                                         ("komi", float("nan")), ("seed", -1), ("seed", "1")])  # fmt: skip
+def test_bad_arguments(name, value):
+    """The error names the argument."""
+    arguments = {"size": 5, "leaves": 1, "playouts": 1} | {name: value}
+    with pytest.raises((ValueError, TypeError), match=name):
+        Leaves(arguments.pop("size"), arguments.pop("leaves"), arguments.pop("playouts"), **arguments)

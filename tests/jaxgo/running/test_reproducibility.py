@@ -1,0 +1,189 @@
+"""A playout depends on its position and its own name (seed, stream, number), and on nothing else.
+
+Not on lanes, devices, the batch around it, or how a job is cut into calls: all give bit-identical results.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from tests.positions import SIZES, assert_same, fields, three_positions, without_moves
+
+ROOT = pathlib.Path(__file__).parents[3]
+SMALL = (5, 9)
+"""Sizes whose programs compile fast: they are tested in more ways."""
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[int, jaxgo.Playouts]:
+    """What every way of playing them must give."""
+    return {size: jaxgo.playouts(three_positions(size), count, seed=1, moves=True) for size, count in SIZES.items()}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_of_a_batch_differ(reference, size):
+    """Identical positions, and successive playouts of one, draw their own numbers."""
+    twins = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=1, moves=True)
+    records = {tuple(record) for record in twins.moves.reshape(-1, twins.moves.shape[-1]).tolist()}
+    assert len(records) == 2 * SIZES[size]
+    np.testing.assert_array_equal(reference[size].moves[0], twins.moves[0])
+    same = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=1, streams=np.array([4, 4]), moves=True)
+    np.testing.assert_array_equal(same.moves[0], same.moves[1])
+    assert (same.moves[0] != twins.moves[0]).any()
+    one_for_all = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=1, streams=4, moves=True)
+    assert_same(one_for_all, same)
+    other = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=2, moves=True)
+    assert (other.moves != twins.moves).any(axis=-1).mean() > 0.99
+
+
+# Programs for large boards take long to compile: few of them.
+LANES = [(5, 1), (5, 2), (5, 7), (5, 64), (5, 1000), (9, 7), (9, 1000), (13, 30), (19, 5)]
+
+
+@pytest.mark.parametrize("size, lanes", LANES)
+def test_playouts_do_not_depend_on_lanes(reference, size, lanes):
+    """Nor on the chunks that a job is cut into: fewer lanes make smaller chunks."""
+    played = jaxgo.playouts(three_positions(size), SIZES[size], seed=1, moves=True, lanes=lanes)
+    assert_same(played, reference[size])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_do_not_depend_on_moves_being_recorded(reference, size):
+    played = jaxgo.playouts(three_positions(size), SIZES[size], seed=1)
+    assert_same(played, without_moves(reference[size]))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_do_not_depend_on_the_order_of_the_batch(reference, size):
+    order = np.array([2, 0, 1])
+    played = jaxgo.playouts(three_positions(size)[order], SIZES[size], seed=1, streams=order, moves=True)
+    assert_same(played, reference[size], lambda array: array[order])
+
+
+@pytest.mark.parametrize("size", SMALL)
+def test_playouts_do_not_depend_on_the_rest_of_the_batch(reference, size):
+    alone = jaxgo.playouts(three_positions(size)[2], SIZES[size], seed=1, streams=np.array([2]), moves=True)
+    assert_same(alone, reference[size], lambda array: array[2:])
+    crowd = np.arange(30) % 3
+    played = jaxgo.playouts(three_positions(size)[crowd], 50, seed=1, streams=crowd, moves=True)
+    assert_same(played, reference[size], lambda array: array[crowd, :50])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_playouts_may_be_split(reference, size):
+    """Any part of a stream is what the whole has there."""
+    count = SIZES[size]
+    parts = [(0, count - count // 7), (count // 7, count)]
+    if size in SMALL:
+        parts += [(0, count // 3), (count // 3, count), (count - 1, count)]
+    for start, stop in parts:
+        part = jaxgo.playouts(three_positions(size), stop - start, seed=1, first_playout=start, moves=True)
+        assert_same(part, reference[size], lambda array: array[:, start:stop])
+
+
+def test_repeated_calls_are_identical(reference):
+    assert_same(jaxgo.playouts(three_positions(9), SIZES[9], seed=1, moves=True), reference[9])
+
+
+def test_keys_are_seeds():
+    """A jax key, typed or raw, is as good as an int, and differs from others."""
+    def play(seed):
+        return jaxgo.playouts(jaxgo.Position.empty(5), 200, seed=seed, moves=True)
+
+    one = play(jax.random.key(1))
+    assert_same(play(jax.random.key(1)), one)
+    assert_same(play(jax.random.PRNGKey(1)), one)
+    assert (play(jax.random.key(2)).moves != one.moves).any(axis=-1).mean() > 0.99
+    assert (play(jax.random.split(jax.random.key(1))[0]).moves != one.moves).any(axis=-1).mean() > 0.99
+    assert (play(2**64 - 1).moves != one.moves).any(axis=-1).mean() > 0.99
+
+
+ON_EIGHT_DEVICES = """
+import json, re, sys
+import jax
+import jaxgo
+from jaxgo.running import engine
+from jaxgo.backends import nvidia as kernel
+from tests import positions
+from tests.jaxgo.running import test_reproducibility as here
+
+assert len(jax.devices()) == 8
+digests = {}
+for size in (5, 9, 19):
+    count = positions.SIZES[size]
+    for devices in (None, jax.devices()[1:4], jax.devices()[5]) if size == 5 else (None,):
+        played = jaxgo.playouts(positions.three_positions(size), count, seed=1, moves=True, devices=devices)
+        evaluated = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices) if size in here.SMALL else None
+        digests[f"{size} {devices}"] = [
+            size, here.digest(positions.fields(played)), None if evaluated is None else here.digest(vars(evaluated))
+        ]
+few = jaxgo.playouts(positions.three_positions(5)[0], 3, seed=1, moves=True)  # fewer than devices
+try:
+    jaxgo.playouts(positions.three_positions(5), 1, devices=[jax.devices()[0], jax.devices()[1], jax.devices()[0]])
+    refused = "nothing"
+except ValueError as error:
+    refused = str(error)
+jitted, shapes = engine.program("sums", 9, (1, 1024), 512, 243, tuple(jax.devices()), kernel.play_all)
+on_gpus = jitted.trace(*shapes).lower(lowering_platforms=("cuda",)).as_text()
+programs = engine._compiled.made.values()
+print(json.dumps({
+    "played": digests, "few": here.digest(positions.fields(few)), "refused": refused, "programs": len(programs),
+    "on_gpus": [on_gpus.count(text) for text in ("num_partitions = 8", "sdy.manual_computation", "__gpu$xla.gpu.triton")],
+    "collectives": sum(len(re.findall("all-gather|all-reduce|all-to-all|permute", program.as_text())) for program in programs),
+}))
+"""
+
+
+def digest(arrays: dict) -> dict[str, str]:
+    """A hash of every array, by name."""
+    return {
+        name: hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+        for name, array in arrays.items()
+        if isinstance(array, np.ndarray)
+    }
+
+
+@pytest.fixture(scope="module")
+def on_eight_devices() -> dict:
+    """What `ON_EIGHT_DEVICES` prints, in a process of its own with eight CPU devices."""
+    flags = " ".join([os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=8"]).strip()
+    environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(
+        [sys.executable, "-c", ON_EIGHT_DEVICES], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout)
+
+
+def test_playouts_do_not_depend_on_devices(reference, on_eight_devices):
+    """All eight, some, one, and more of them than playouts."""
+    assert {size for size, _, _ in on_eight_devices["played"].values()} == {5, 9, 19}
+    here = {size: digest(vars(jaxgo.evaluate(three_positions(size), SIZES[size], seed=1))) for size in SMALL}
+    for name, (size, played, evaluated) in on_eight_devices["played"].items():
+        assert played == digest(fields(reference[size])), name
+        assert evaluated == here.get(size), name
+    few = {name: array[:1, :3] for name, array in fields(reference[5]).items()}
+    assert on_eight_devices["few"] == digest(few)
+
+
+def test_devices_share_one_program_and_exchange_nothing(on_eight_devices):
+    """A program for each set of devices, size and kind of result; devices never wait for each other's data."""
+    assert on_eight_devices["programs"] == 2 * 3 + 2 + 1  # 5x5: two kinds on three sets of devices; 9x9: two; 19x19: one
+    assert on_eight_devices["collectives"] == 0
+
+
+def test_devices_are_all_different_or_all_the_same(on_eight_devices):
+    assert "devices must be" in on_eight_devices["refused"] and "CpuDevice(id=1)" in on_eight_devices["refused"]
+
+
+def test_several_nvidia_gpus_play_by_the_kernel(on_eight_devices):
+    """One program for eight of them, which lowers, and runs the kernel on what is each device's."""
+    assert on_eight_devices["on_gpus"] == [1, 1, 1]
