@@ -40,19 +40,20 @@ def software() -> dict[str, object]:
 
     Returns:
       A dict ready for JSON: `python`, a version per installed package of `PACKAGES`, `devices` (jax's names for them),
-      `xla_flags`, and `one_loop` (whether the single fused loop is in use on which the engine's speed on a CPU hangs; see
-      `jaxgo.base.one_loop`).
+      `xla_flags`, and what the backend of the first device reports: on a CPU `one_loop` (whether the single fused loop is in use
+      on which the engine's speed hangs; see `jaxgo.base.one_loop`), `vector_ratio` (see `jaxgo.backends.cpu`) and
+      `compiler_options`.
     """
     import jax  # by now the environment says what jax needs to know
 
-    from jaxgo.base.one_loop import trusted
+    from jaxgo.backends.choice import backend_of
 
     return {
         "python": platform.python_version(),
         **{name: version for name in PACKAGES if (version := version_of(name))},
         "devices": [f"{device.platform}: {device.device_kind}" for device in jax.devices()],
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
-        "one_loop": trusted(),
+        **backend_of(jax.local_devices()[0]).report(),
     }
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from jax import lax
 
 from jaxgo import Position
-from jaxgo.playing import draws
 from jaxgo.backends import nvidia as kernel
 from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import geometry, playing_geometry
+from jaxgo.playing import draws
 from jaxgo.playing.playout import Job, columns_of_table, fresh_lanes, ready
-from jaxgo.running.simulate import default_max_plies, table
 from jaxgo.playing.tick import is_over, tick
+from jaxgo.running.simulate import default_max_plies, table
 
 #: An H200: multiprocessors, integer instructions of a warp in a clock on each, clock in GHz, lanes of a warp.
 MULTIPROCESSORS, PER_CLOCK, CLOCK, WARP = 132, 2, 1.85, 32

@@ -47,11 +47,11 @@ def heading(report: Mapping[str, object]) -> list[str]:
         + f"; {machine['load_at_start']}",
     ]
     if software:
-        one_loop = "on" if software["one_loop"] else "OFF"
-        lines.append(
-            f"python {software['python']}, jax {software.get('jax')}, devices: {', '.join(software['devices'])}; "
-            f"single fused loop {one_loop}"
-        )
+        lines.append(f"python {software['python']}, jax {software.get('jax')}, devices: {', '.join(software['devices'])}")
+        if "one_loop" in software:
+            lines[-1] += f"; single fused loop {'on' if software['one_loop'] else 'OFF'}"
+        if "vector_ratio" in software:
+            lines[-1] += f", vectors {'on' if software['vectors'] else 'OFF'} ({software['vector_ratio']:.1f})"
     return lines
 
 

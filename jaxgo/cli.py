@@ -19,6 +19,8 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol
 
+from jaxgo.base.cache import keep_compiled
+
 GROUP = "jaxgo.commands"
 
 EXIT_DONE = 0
@@ -90,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             allow_abbrev=False,
         )
         command.add_arguments(parser)
-        keep_compiled_programs()
+        _keep_compiled()
         status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
         sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit
         return status
@@ -106,23 +108,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_FAILED
 
 
-def keep_compiled_programs() -> None:
-    """Has jax keep what it compiles, by environment variables that worker processes inherit; see the help's last lines."""
-    asked = os.environ.get("JAXGO_CACHE", "")
-    if asked.lower() == "off" or "JAX_COMPILATION_CACHE_DIR" in os.environ:
-        return
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = asked or os.path.join(caches, "jaxgo")
+def _keep_compiled() -> None:
+    """`jaxgo.keep_compiled`, as the help's last lines say."""
     try:
-        os.makedirs(folder, exist_ok=True)
-        usable = os.access(folder, os.W_OK)
-    except OSError:
-        usable = False
-    if usable:
-        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
-        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")  # many small programs add up to a second
-    elif asked:
-        raise UsageError(f"JAXGO_CACHE={asked}: the folder cannot be written to")
+        keep_compiled()
+    except OSError as error:
+        raise UsageError(f"JAXGO_CACHE: {error}") from None
 
 
 def _entries() -> dict[str, importlib.metadata.EntryPoint]:

@@ -5,10 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxgo import Position
+from jaxgo import BLACK, MoveStatistics, Position
 from jaxgo.base import checks
-from jaxgo.board.position import BLACK
-from jaxgo.results.move_statistics import MoveStatistics
 from search.game import Game
 from search.root import RootStatistics
 

@@ -4,11 +4,9 @@ import time
 
 import numpy as np
 
-from jaxgo import Position, move_statistics
+from jaxgo import BLACK, MoveStatistics, Position, move_statistics
+from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
-from jaxgo.backends.devices import default_lanes, workers_of
-from jaxgo.board.position import BLACK
-from jaxgo.results.move_statistics import MoveStatistics
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves
 from search.game import Game
 from search.rounds import Restrictions
@@ -144,7 +142,7 @@ class FlatPlayer:
 def first_step(size: int, devices=None) -> int:
     """Playouts that all workers make at once: the shortest step that leaves none idle."""
     workers = workers_of(devices)
-    return len(workers) * default_lanes(size, workers[0].platform)
+    return len(workers) * backend_of(workers[0]).most_lanes(size)
 
 
 def next_step(step: int, seconds: float, least: int, most: int) -> int:

@@ -5,9 +5,8 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo import Position
+from jaxgo import BLACK, NO_KO, Position
 from jaxgo.base import checks
-from jaxgo.board.position import BLACK, NO_KO
 from jaxgo.records.sgf import GameRecord, format_point
 
 

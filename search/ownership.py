@@ -9,9 +9,8 @@ import dataclasses
 import numpy as np
 
 import jaxgo
-from jaxgo import Position
+from jaxgo import BLACK, Position
 from jaxgo.board.geometry import geometry
-from jaxgo.board.position import BLACK
 from search.tree import ROOT, Tree
 
 #: Positions that are sampled below the root, and below each of its moves.

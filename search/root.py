@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo.results.move_statistics import MoveStatistics
+from jaxgo import MoveStatistics
 from search.tree import FORBIDDEN, ROOT, Tree
 
 #: How much better a pass must look than the best other move to be played while there is another.

@@ -6,10 +6,8 @@ import time
 
 import numpy as np
 
-from jaxgo import Position
+from jaxgo import BLACK, STAY, LeafResults, Leaves, Position
 from jaxgo.base import checks
-from jaxgo.running.leaves import STAY, LeafResults, Leaves
-from jaxgo.board.position import BLACK, own_and_opp
 from search import descent, histories
 from search.backup import back_up
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
@@ -98,7 +96,7 @@ class Rounds:
         """
         self._tree, self._history = tree, history
         self._black = bool(np.asarray(position.to_play)[0] == BLACK)
-        self._root_input = leaf_input(position)
+        self._root_input = Leaves.arguments_of(position)[:3]
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -281,9 +279,3 @@ class Rounds:
         """int64, in halves: the mover's result for his area minus the other's, and whether he is Black."""
         komi = self._settings.komi
         return np.sign(margin - np.where(black, komi, -komi)).astype(np.int64) + 1
-
-
-def leaf_input(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(words, ko, passes) of a position as `Leaves.submit` takes them."""
-    words = np.stack([np.asarray(word) for board in own_and_opp(position) for word in board], axis=1)
-    return words, np.asarray(position.ko), np.asarray(position.passes)

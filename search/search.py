@@ -10,17 +10,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxgo import Position
+from jaxgo import BLACK, Leaves, Position
+from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
-from jaxgo.backends.devices import workers_of
-from jaxgo.running.leaves import Leaves
-from jaxgo.board.position import BLACK
-from jaxgo.running.simulate import check_seed
+from jaxgo.running.request import check_seed
 from search import root
 from search.descent import Ties
 from search.game import hash_numbers
 from search.root import RootStatistics
-from search.rounds import Restrictions, Rounds, Settings, leaf_input
+from search.rounds import Restrictions, Rounds, Settings
 from search.selection import Rave
 from search.shared import SharedLeaves
 from search.tree import ROOT, Tree
@@ -277,7 +275,7 @@ class Search:
           history: hashes of its game's earlier positions, those before the root included, as in the constructor.
           most: the most moves.
         """
-        tree, (words, ko, passes) = self._tree, leaf_input(position)
+        tree, (words, ko, passes) = self._tree, Leaves.arguments_of(position)[:3]
         black, wanted = np.asarray(position.to_play)[0] == BLACK, hash_numbers(history)
         nodes, lines = np.array([ROOT]), np.empty((1, 0), np.int64)
         for length in range(most + 1):

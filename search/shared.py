@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jaxgo import LeafResults, Leaves
 from jaxgo.base import checks
-from jaxgo.running.leaves import LeafResults, Leaves
-from jaxgo.running.simulate import check_seed
+from jaxgo.running.request import check_seed
 
 #: Calls under way at a time: one more than the device works on, which then never waits for the host.
 CALLS = 2

@@ -9,8 +9,8 @@ without being copied.
 
 import numpy as np
 
+from jaxgo import LeafResults
 from jaxgo.board.geometry import geometry
-from jaxgo.running.leaves import LeafResults
 
 #: Values of `Tree.child`: no node yet, and a move that is not to be played.
 UNEXPLORED, FORBIDDEN = 0, -1

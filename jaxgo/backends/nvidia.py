@@ -16,9 +16,9 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from jaxgo.board import bitboard as bb
-from jaxgo.playing import playout
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, playing_geometry
+from jaxgo.playing import playout
 from jaxgo.playing.playout import NO_ITEM, Job, Records, Table
 from jaxgo.playing.tick import Lanes, is_over, tick
 

@@ -1,4 +1,4 @@
-"""The XLA executor: plays a queue of playouts on a fixed number of lanes.
+"""Playouts by XLA, on any device: a queue of them on a fixed number of lanes.
 
 Lanes take playouts from the job (see `jaxgo.playing.playout`) in the order of their numbers, as they become free, so that none waits for
 a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games. A playout's result depends
@@ -21,14 +21,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.board import bitboard as bb
-from jaxgo.playing import playout
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, playing_geometry
-from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
-from jaxgo.playing.playout import NO_ITEM, Job, Ready, Records, Table
 from jaxgo.board.rules import areas
+from jaxgo.playing import playout, wire
+from jaxgo.playing.playout import NO_ITEM, Job, Ready
 from jaxgo.playing.tick import LOGGED, Lanes, is_over, tick
+from jaxgo.playing.wire import Records
 
 #: Ticks between two change-overs (a multiple of LOGGED).
 TICKS = 32
@@ -66,7 +67,7 @@ def _select(condition: jax.Array, new, old):
     return jax.tree.unflatten(structure, out)
 
 
-def _ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
+def ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
     """The lanes `count` ticks later, a multiple of 4."""
     # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
     # each other's buffers, which saves XLA copying the state.
@@ -90,9 +91,9 @@ def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array)
 
     def step(_, state):
         lanes, events = state
-        lanes = _ticks(g, lanes, LOGGED)
+        lanes = ticks(g, lanes, LOGGED)
         halves = [half for word in lanes.log for half in (word & jnp.uint32(0xFFFF), word >> jnp.uint32(16))]
-        moves = jnp.stack([playout.points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
+        moves = jnp.stack([wire.points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
         row = jnp.where(item == jnp.int32(NO_ITEM), jnp.int32(events.shape[0]), item)
         place = jnp.stack([row, lanes.plies], axis=1)
         drop = lax.GatherScatterMode.FILL_OR_DROP
@@ -130,7 +131,7 @@ def _change_over(
 
 def play_all(
     g: Geometry,
-    table: Table,
+    columns: jax.Array,
     job: Job,
     *,
     lanes: int,
@@ -141,8 +142,8 @@ def play_all(
     """Plays a job's playouts.
 
     Args:
-      g: the layout of the table's boards and the records'.
-      table: B positions.
+      g: the layout of the positions' boards and the records'.
+      columns: uint32 [C, B], B positions (see `jaxgo.playing.wire`).
       job: how many playouts of which.
       lanes: how many playouts run at a time (static).
       longest: the largest `max_plies` (static), the width of `Records.events`.
@@ -153,13 +154,13 @@ def play_all(
     """
     g = playing_geometry(g.size)
     with bb.words_known(g):
-        return _play_all(g, table, job, lanes, longest, first_plays, moves)
+        return _play_all(g, columns, job, lanes, longest, first_plays, moves)
 
 
-def _play_all(g: Geometry, table: Table, job: Job, lanes: int, longest: int, first_plays: bool, moves: bool) -> Records:
-    batch = table.ko.shape[0]
-    room, total, columns = batch * job.per_position, job.total, playout.num_columns(g, first_plays)
-    rows_of_table = jnp.stack(playout.columns_of_table(table), axis=1)
+def _play_all(g: Geometry, positions: jax.Array, job: Job, lanes: int, longest: int, first_plays: bool, moves: bool) -> Records:
+    batch = positions.shape[1]
+    room, total, columns = batch * job.per_position, job.total, wire.num_columns(g, first_plays)
+    rows_of_table = positions.T
 
     def make_ready(number: jax.Array) -> Ready:
         if batch > 1:
@@ -188,7 +189,7 @@ def _play_all(g: Geometry, table: Table, job: Job, lanes: int, longest: int, fir
 
     def fly(f: _Flight) -> _Flight:
         if f.events is None:
-            return change_over(f._replace(lanes=_ticks(g, f.lanes, TICKS)))
+            return change_over(f._replace(lanes=ticks(g, f.lanes, TICKS)))
         new_lanes, events = _logged_ticks(g, f.lanes, f.item, f.events)
         return change_over(f._replace(lanes=new_lanes, events=events))
 
@@ -222,4 +223,4 @@ def _play_all(g: Geometry, table: Table, job: Job, lanes: int, longest: int, fir
     flight = jax.tree.map(lambda x: x + (varying & jnp.uint32(0)).astype(x.dtype), flight)
     flight = lax.while_loop(lambda f: f.written < total, until_done, flight)
     events = None if flight.events is None else flight.events[:, LOGGED:]
-    return playout.unpack(g, tuple(flight.rows.T), events, first_plays)
+    return wire.unpack(g, tuple(flight.rows.T), events, first_plays)

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
-
-INT32_MAX = 2**31 - 1
+from jaxgo.base.constants import INT32_MAX, MAX_SIZE, MIN_SIZE
 
 
 def integer(name: str, value, least: int, most: int = INT32_MAX) -> int:
@@ -42,6 +40,20 @@ def komi(value) -> float:
     return number
 
 
+def komis(value, batch: int) -> float | np.ndarray:
+    """A finite komi, or finite ones of so many positions as float64 [B]."""
+    if np.ndim(value) == 0:
+        return komi(value.item() if isinstance(value, np.ndarray) else value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"komi must be a number or numbers, not {array.dtype}")
+    if array.shape != (batch,):
+        raise ValueError(f"komi must be one number or have shape ({batch},), not {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"komi must be finite, not {array[~np.isfinite(array)][0]}")
+    return array.astype(np.float64)
+
+
 def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -> np.ndarray:
     """`values` (one integer for all, or an array of `shape`) as an int32 array of `shape` with values from least to most."""
     array = np.asarray(values)
@@ -53,6 +65,16 @@ def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -
     if wrong.size:
         raise ValueError(f"{name} must be between {least} and {most}, not {wrong.flat[0]}")
     return np.broadcast_to(array, shape).astype(np.int32)
+
+
+def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+    """`values` (one bool for all, or an array of `shape`) as a bool array of `shape`."""
+    array = np.asarray(values)
+    if array.dtype != np.bool_:
+        raise TypeError(f"{name} must hold bools, not {array.dtype}")
+    if array.shape not in ((), shape):
+        raise ValueError(f"{name} must be one bool or have shape {shape}, not {array.shape}")
+    return np.broadcast_to(array, shape)
 
 
 def one_of(name: str, value, allowed: Sequence) -> None:

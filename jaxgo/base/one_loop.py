@@ -7,11 +7,12 @@ the same indices, so a library must not switch it on.
 
 `in_one_loop` gets a single loop with public means: a variadic `lax.reduce_window` with a window of one element, whose
 "reduction" ignores the accumulator and applies the function to the element. XLA emits the reduction once, inline, in one loop
-over the elements, which LLVM vectorises: values live in registers from the first operation to the last. On other platforms the
-function is applied as it is.
+over the elements, which LLVM vectorises: values live in registers from the first operation to the last. In the forms of other
+platforms the function is applied as it is.
 
-What this relies on is that XLA applies the reduction exactly once to an element. `trusted` checks it once per process, and where
-it ever fails the function is applied as it is, which is slower and just as right.
+What this relies on is that XLA applies the reduction exactly once to an element. `trusted` tries that once per process, and where
+it ever fails the function is applied as it is, which is slower and just as right. (Whether XLA also makes vectors of the loop is
+tried by `jaxgo.backends.cpu`.)
 """
 
 import functools
@@ -22,26 +23,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base import forms
+from jaxgo.base.trials import tried
+
 #: Above about so many arrays that a loop takes or gives, LLVM makes less of it (measured: 103 cost half as much again as they
 #: should). A loop of too much arithmetic is not vectorised at all, whatever its arrays.
 MAX_ARRAYS = 99
 
-#: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them. From
-#: jax 0.12 on it also takes the ticks' loop for a small one, and compiles it whole, without vectors: 13 times slower.
-COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "small-while-loop-hoisting"}
-
-
-def compiler_options(platform: str | None = None) -> dict[str, int | str]:
-    """Options for `jax.jit(..., compiler_options=...)` that suit jaxgo's functions on a platform ("cpu", "gpu", "tpu").
-
-    Without them jaxgo's functions give the same results, more slowly on a CPU: up to 1.7 times with jax 0.10, 13 times with jax
-    0.12. None means the default platform.
-    """
-    return dict(COMPILER_OPTIONS) if (platform or jax.default_backend()) == "cpu" else {}
-
 
 def in_one_loop(fn, *args):
-    """`fn(*args)`, computed in a single loop on CPUs.
+    """`fn(*args)`, computed in a single loop where the form asks for it.
 
     Args:
       fn: an elementwise function without loops, of pytrees of arrays to a pytree of arrays, that closes over no arrays.
@@ -50,19 +41,11 @@ def in_one_loop(fn, *args):
     Returns:
       What `fn(*args)` returns.
     """
-    if not trusted():
-        return fn(*args)
-    if _only_cpus():
-        return _as_reduction(fn, *args)
-    return lax.platform_dependent(*args, cpu=functools.partial(_as_reduction, fn), default=fn)
+    return as_reduction(fn, *args) if forms.current().one_loop and trusted() else fn(*args)
 
 
-@functools.cache
-def _only_cpus() -> bool:
-    return all(device.platform == "cpu" for device in jax.devices())
-
-
-def _as_reduction(fn, *args):
+def as_reduction(fn, *args):
+    """`fn(*args)` as a reduction over windows of one element, on any platform; the arguments are those of `in_one_loop`."""
     leaves, inputs = jax.tree.flatten(args)
     shape = leaves[0].shape
     if not shape:
@@ -103,19 +86,24 @@ def _pair(taken: list, given: list) -> tuple[list[int | None], list[int | None],
 
 @functools.cache
 def trusted() -> bool:
-    """Whether this XLA applies a reduction over windows of one element exactly once to each (checked once per process)."""
-    if not any(d.platform == "cpu" for d in jax.local_devices()):
-        return True
+    """Whether this XLA applies a reduction over windows of one element exactly once to each (tried once per process)."""
 
     def step(x, y):
         return x * np.uint32(3) + y, y + np.uint32(1)
 
-    x = np.arange(8, dtype=np.uint32)
-    twice = jax.jit(lambda x, y: _as_reduction(step, *_as_reduction(step, x, y)))
-    with jax.default_device(jax.local_devices(backend="cpu")[0]):
-        got = twice.lower(x, x).compile()(x, x)
-    same = all(np.array_equal(np.asarray(a), b) for a, b in zip(got, step(*step(x, x))))
-    if not same:
-        text = "this version of XLA does not keep jaxgo's single-loop form; playouts on the CPU will be slower"
+    def trial():
+        x = np.arange(8, dtype=np.uint32)
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            got = jax.jit(lambda x, y: as_reduction(step, *as_reduction(step, x, y)))(x, x)
+        return all(np.array_equal(np.asarray(a), b) for a, b in zip(got, step(*step(x, x))))
+
+    try:
+        exact = tried(trial)
+    except Exception as error:  # whatever a compiler may raise
+        exact, reason = False, f": {error}"
+    else:
+        reason = ""
+    if not exact:
+        text = f"this version of XLA does not keep jaxgo's single-loop form; playouts on the CPU will be slower{reason}"
         warnings.warn(text, stacklevel=2)
-    return same
+    return exact

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.board.geometry import Geometry
@@ -155,3 +156,22 @@ def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
         bits = down(a[old.word_of_row[y]], old.shift_of_row[y]) & old.word(row)
         words[new.word_of_row[y]].append(bits.astype(new.dtype) << new.word(new.shift_of_row[y]))
     return tuple(functools.reduce(operator.or_, rows) for rows in words)
+
+
+def points_of(g: Geometry, board: Board) -> jax.Array:
+    """bool [..., P] of a bitboard of 32-bit words of shape [...]."""
+    words = jnp.stack(board, axis=-1)[..., g.word_of_point]
+    bits = np.broadcast_to(g.bit_of_point.astype(np.uint32), words.shape)
+    return ((words >> bits) & jnp.uint32(1)) != jnp.uint32(0)
+
+
+def stones_array(g: Geometry, black: Board, white: Board) -> jax.Array:
+    """int8 [..., N, N] of two bitboards of 32-bit words of shape [...]: 1 Black, -1 White, 0 empty."""
+    flat = points_of(g, black).astype(jnp.int8) - points_of(g, white).astype(jnp.int8)
+    return flat.reshape(*flat.shape[:-1], g.size, g.size)
+
+
+def words_of(g: Geometry, points: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The bitboards, W numpy arrays of uint32 [...], of sets of points, bool [..., P], on the host."""
+    bits = points.astype(np.uint64) << g.bit_of_point.astype(np.uint64)
+    return tuple(bits[..., g.word_of_point == w].sum(axis=-1, dtype=np.uint64).astype(np.uint32) for w in range(g.num_words))

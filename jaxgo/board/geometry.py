@@ -7,8 +7,8 @@ Rows are dealt out to the words in turn: row `y` lies in word `y % W`, at slot `
 therefore simply the next word; only the step from the last word to the first needs a shift. 9x9 takes 3 words of 3 rows, 13x13
 takes 7 words of 2 rows, 19x19 takes 19 words of 1 row, or 7 words of 64 bits with 3 rows.
 
-Whatever the library takes and gives has 32-bit words. Playouts on large boards are played in 64-bit ones (`playing_geometry`),
-which leave fewer bits unused and keep a board in fewer registers; boards change at the door.
+Whatever the library takes and gives has 32-bit words. Playouts on large boards are played in 64-bit ones (`playing_geometry`)
+where the platform has them: they leave fewer bits unused and keep a board in fewer registers; boards change at the door.
 
 Everything here is plain numpy and integers: nothing touches a device.
 """
@@ -18,10 +18,9 @@ import functools
 
 import numpy as np
 
-MIN_SIZE = 2
-MAX_SIZE = 25
+from jaxgo.base import forms
 
-#: Sizes on whose boards playouts are played in 64-bit words, measured.
+#: Sizes on whose boards playouts are played in 64-bit words where the platform has them, measured.
 PLAYED_IN_64_BITS = range(16, 26)
 
 
@@ -92,8 +91,11 @@ class Geometry:
 
 
 def playing_geometry(size: int) -> Geometry:
-    """The layout in which playouts are played: that of `geometry(size)`, or of 64-bit words where these are faster."""
-    return geometry(size, 64 if size in PLAYED_IN_64_BITS else 32)
+    """The layout in which playouts are played: that of `geometry(size)`, or of 64-bit words where these are faster.
+
+    The platform's form (`jaxgo.base.forms`) says whether it has such words.
+    """
+    return geometry(size, 64 if size in PLAYED_IN_64_BITS and forms.current().wide_words else 32)
 
 
 @functools.cache

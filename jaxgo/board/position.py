@@ -9,18 +9,13 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from jaxgo.board import bitboard as bb
 from jaxgo.base import checks
-from jaxgo.board import rules
-from jaxgo.board.bitboard import Board
+from jaxgo.base.constants import BLACK, NO_KO, WHITE
+from jaxgo.board import dynamics
+from jaxgo.board.bitboard import Board, words_of
+from jaxgo.board.dynamics import is_traced, run
 from jaxgo.board.geometry import Geometry, geometry
-from jaxgo.playing.tick import useful
-
-BLACK, WHITE = 1, -1
-#: `Position.ko` where no point is forbidden.
-NO_KO = -1
 
 _SYMBOLS = {"X": BLACK, "#": BLACK, "O": WHITE, ".": 0, "+": 0}
 
@@ -98,7 +93,7 @@ class Position:
             i = int(occupied.argmax())
             raise ValueError(f"ko must be an empty point, but point {ko[i]} of position {i} is occupied")
         position = _make(array.astype(np.int8), to_play, ko, passes)
-        captured = np.asarray(_without_liberties(position))
+        captured = jax.device_get(run(dynamics.without_liberties, position))
         if captured.any():
             i, point = np.argwhere(captured)[0]
             y, x = divmod(int(point), array.shape[1])
@@ -164,72 +159,85 @@ class Position:
         return self.batch
 
     def __getitem__(self, index) -> "Position":
-        """Some positions of the batch, by an integer (a batch of one), a slice, or an array of integers or bools."""
-        if isinstance(index, (int, np.integer)):
-            if not -self.batch <= index < self.batch:
-                raise IndexError(f"position {index} of a batch of {self.batch}")
-            index = slice(index, index + 1 or None)
-        elif isinstance(index, list):
-            index = np.asarray(index)
+        """Some positions of the batch: by an integer (a batch of one), a slice, or an array of integers or bools.
+
+        Raises:
+          IndexError: an integer beyond the batch. (A traced one is taken as jax takes it.)
+          TypeError, ValueError: an index of another kind or shape.
+        """
+        if isinstance(index, slice):
+            return jax.tree.map(lambda leaf: leaf[index], self)
+        if isinstance(index, bool) or not isinstance(index, (int, np.integer, list, np.ndarray, jax.Array)):
+            raise TypeError(f"a batch's index must be an integer, a slice or an array of integers or bools, not {index!r}")
+        if not isinstance(index, jax.core.Tracer):
+            index = np.zeros(0, np.int32) if isinstance(index, list) and not index else np.asarray(index)
+        if index.ndim == 0:
+            index = index[None]
+        if index.dtype.kind not in "iub" or index.ndim != 1 or index.dtype.kind == "b" and len(index) != self.batch:
+            wanted, given = f"[n] integers or [{self.batch}] bools", f"{index.dtype} of {index.shape}"
+            raise ValueError(f"a batch of {self.batch} takes an index of {wanted}, not {given}")
+        if not isinstance(index, jax.core.Tracer) and index.dtype.kind != "b":
+            wrong = index[(index < -self.batch) | (index >= self.batch)]
+            if wrong.size:
+                raise IndexError(f"position {wrong[0]} of a batch of {self.batch}")
         return jax.tree.map(lambda leaf: leaf[index], self)
 
     # Rules.
 
     def to_array(self) -> jax.Array:
         """int8 [B, N, N]: 1 Black, -1 White, 0 empty; row 0 is the top."""
-        return _to_array(self)
+        return run(dynamics.to_array, self)
 
     def legal(self) -> jax.Array:
         """bool [B, P + 1]: where the player to move may play; index P is the pass. All False once the game is over."""
-        return _legal(self)
+        return run(dynamics.legal, self)
 
     def useful(self) -> jax.Array:
-        """bool [B, P]: the legal points that fill no eye of the player to move, which playouts draw from (see `jaxgo.playing.tick`)."""
-        return _useful(self)
+        """bool [B, P]: the legal points that fill no eye of the player to move, which playouts draw from (see
+        `jaxgo.board.rules.signs_of_no_eye`)."""
+        return run(dynamics.useful, self)
 
-    def play(self, points) -> "Position":
-        """The positions after a move in each.
+    def play(self, points, *, where=True, check: bool = True) -> "Position":
+        """The positions after a move in each. A game that is over stays over, as it is.
 
         Args:
           points: integers [B], or one for all: the point, P for a pass.
+          where: bool [B], or one for all: in which positions to play; the others stay as they are, whatever their point.
+          check: whether to look at the moves: with False the caller answers for them (the result of an illegal one is not
+            specified), and moves in games that are over do nothing.
 
         Raises:
-          ValueError: a move is illegal, or points has a wrong shape. Inside `jit` and its kin nothing can be raised: there the
-            caller must see to it that moves are legal (`legal()`), the result of an illegal one is not specified.
+          ValueError: a move is illegal, or an argument has a wrong shape. Inside `jit` and its kin nothing can be raised: there
+            it is always as with `check=False`.
         """
-        if not any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((self, points))):
-            self._check_moves(points)
-        points = jnp.broadcast_to(jnp.asarray(points).astype(jnp.int32), self.to_play.shape)
-        return play_moves(self, points)
+        if is_traced(self, points, where):
+            points, where = jnp.asarray(points).astype(jnp.int32), jnp.asarray(where).astype(jnp.bool_)
+            return run(dynamics.played, self, *(jnp.broadcast_to(x, self.to_play.shape) for x in (points, where)))
+        batch = self.to_play.shape
+        points = checks.integers("points", points, batch, 0, self.size**2)
+        where = checks.bools("where", where, batch)
+        if not check:
+            return run(dynamics.played, self, points, where)
+        after, faults = run(dynamics.tried, self, points, where)
+        faults = jax.device_get(faults)
+        if faults.any():
+            i = int((faults != 0).argmax())
+            y, x = divmod(int(points[i]), self.size)
+            move = "a pass" if points[i] == self.size**2 else f"point {points[i]} (row {y}, column {x})"
+            raise ValueError(f"points holds an illegal move: {move} in position {i}: {dynamics.FAULTS[faults[i] - 1]}")
+        return after
 
     def is_over(self) -> jax.Array:
         """bool [B]: two passes in a row have ended the game."""
-        return self.passes >= jnp.int8(2)
+        return dynamics.is_over(self)
 
     def score(self) -> jax.Array:
         """int32 [B]: Black's area minus White's, before komi, of the board as it stands."""
-        return _score(self)
+        return run(dynamics.score, self)
 
     def hash(self) -> jax.Array:
         """uint32 [B, 2]: a Zobrist hash of the stones alone, the same in every process, for positional superko."""
-        return position_hash(self)
-
-    def _check_moves(self, points) -> None:
-        size, batch = self.size, self.to_play.shape
-        moves = checks.integers("points", points, batch, 0, size * size)
-        illegal = ~np.take_along_axis(np.asarray(self.legal()), moves[:, None], axis=1)[:, 0]
-        if illegal.any():
-            i = int(illegal.argmax())
-            y, x = divmod(int(moves[i]), size)
-            where = "a pass" if moves[i] == size * size else f"point {moves[i]} (row {y}, column {x})"
-            raise ValueError(f"points holds an illegal move: {where} in position {i}: {self[i]._why_illegal(int(moves[i]))}")
-
-    def _why_illegal(self, point: int) -> str:
-        if bool(self.is_over()[0]):
-            return "the game is over"
-        if self.to_array().reshape(-1)[point] != 0:
-            return "the point is occupied"
-        return "the ko forbids it" if int(self.ko[0]) == point else "it is suicide"
+        return run(dynamics.stones_hash, self)
 
     def __repr__(self) -> str:
         abstract = any(isinstance(x, jax.core.Tracer) or not hasattr(x, "shape") for x in jax.tree.leaves(self))
@@ -252,119 +260,6 @@ class Position:
 def _make(stones: np.ndarray, to_play, ko, passes) -> Position:
     """A position from checked arguments."""
     batch, size = stones.shape[:2]
-    g = geometry(size)
-    flat = stones.reshape(batch, -1)
-
-    def words(colour: int) -> Board:
-        bits = (flat == colour).astype(np.uint64) << g.bit_of_point.astype(np.uint64)
-        return tuple(
-            jax.device_put(bits[:, g.word_of_point == w].sum(axis=1, dtype=np.uint64).astype(np.uint32)) for w in range(g.num_words)
-        )
-
-    return Position(
-        black=words(BLACK),
-        white=words(WHITE),
-        to_play=jax.device_put(np.broadcast_to(to_play, batch).astype(np.int8)),
-        ko=jax.device_put(np.broadcast_to(ko, batch).astype(np.int16)),
-        passes=jax.device_put(np.broadcast_to(passes, batch).astype(np.int8)),
-        size=size,
-    )
-
-
-def points_of(g: Geometry, board: Board) -> jax.Array:
-    """bool [..., P] of a bitboard of shape [...]."""
-    words = jnp.stack(board, axis=-1)[..., g.word_of_point]
-    bits = np.broadcast_to(g.bit_of_point.astype(np.uint32), words.shape)
-    return ((words >> bits) & jnp.uint32(1)) != jnp.uint32(0)
-
-
-def stones_array(g: Geometry, black: Board, white: Board) -> jax.Array:
-    """int8 [..., N, N] of two bitboards of shape [...]."""
-    flat = points_of(g, black).astype(jnp.int8) - points_of(g, white).astype(jnp.int8)
-    return flat.reshape(*flat.shape[:-1], g.size, g.size)
-
-
-@functools.partial(jax.jit, inline=True)
-def own_and_opp(position: Position) -> tuple[Board, Board]:
-    """The stones of the player to move, and the other's."""
-    black = position.to_play == jnp.int8(BLACK)
-    return bb.choose(black, position.black, position.white), bb.choose(black, position.white, position.black)
-
-
-def ko_board(g: Geometry, ko: jax.Array) -> Board:
-    """The set of the ko point, empty for NO_KO."""
-    index = jnp.asarray(g.index_of_point)[ko.astype(jnp.int32)]
-    return bb.one_point(g, jnp.where(ko < 0, jnp.int32(g.pass_index), index))
-
-
-@jax.jit
-def _to_array(position: Position) -> jax.Array:
-    return stones_array(position.geometry, position.black, position.white)
-
-
-@jax.jit
-def _legal(position: Position) -> jax.Array:
-    g = position.geometry
-    own, opp = own_and_opp(position)
-    points = points_of(g, rules.legal_points(g, own, opp, ko_board(g, position.ko), rules.out_of_atari(g, own, opp)))
-    with_pass = jnp.concatenate([points, jnp.ones_like(points[..., :1])], axis=-1)
-    return with_pass & ~position.is_over()[..., None]
-
-
-@jax.jit
-def _useful(position: Position) -> jax.Array:
-    return position.legal()[..., :-1] & points_of(position.geometry, useful(position.geometry, *own_and_opp(position)))
-
-
-def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Array:
-    """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
-
-    `ko` is the ko point or NO_KO. The boards' shape is [...].
-    """
-    ko, free = ko_board(g, ko), rules.out_of_atari(g, own, opp)
-    none = tuple(jnp.zeros_like(x) for x in ko)
-    both = rules.legal_points(g, own, opp, ko, free), rules.legal_points(g, opp, own, none, free)
-    return jnp.stack([points_of(g, legal) for legal in both], axis=-2)
-
-
-@jax.jit
-def play_moves(position: Position, points: jax.Array) -> Position:
-    """`Position.play` of legal moves, int32 [B], unchecked."""
-    g = position.geometry
-    own, opp = own_and_opp(position)
-    index = jnp.asarray(g.index_of_point)[points]
-    own, opp, ko = rules.play(g, own, opp, bb.one_point(g, index))
-    black = position.to_play == jnp.int8(BLACK)
-    is_pass = points == jnp.int32(g.num_points)
-    ko_points = points_of(g, ko)
-    return Position(
-        black=bb.choose(black, own, opp),
-        white=bb.choose(black, opp, own),
-        to_play=-position.to_play,
-        ko=jnp.where(jnp.any(ko_points, axis=-1), jnp.argmax(ko_points, axis=-1), NO_KO).astype(jnp.int16),
-        passes=jnp.where(is_pass, position.passes + jnp.int8(1), jnp.int8(0)),
-        size=position.size,
-    )
-
-
-@jax.jit
-def _score(position: Position) -> jax.Array:
-    return rules.area_margin(position.geometry, position.black, position.white)
-
-
-@jax.jit
-def position_hash(position: Position) -> jax.Array:
-    """`Position.hash`."""
-    g, keys = position.geometry, rules.zobrist_keys(position.size)
-
-    def numbers(stones: Board, key: np.ndarray) -> jax.Array:
-        held = points_of(g, stones)[..., None]
-        return jnp.where(held, np.broadcast_to(key, (*held.shape[:-1], 2)), jnp.uint32(0))
-
-    of_stones = numbers(position.black, keys[0]) ^ numbers(position.white, keys[1])
-    return lax.reduce(of_stones, np.uint32(0), lax.bitwise_xor, (of_stones.ndim - 2,))
-
-
-@jax.jit
-def _without_liberties(position: Position) -> jax.Array:
-    return points_of(position.geometry, rules.without_liberties(position.geometry, position.black, position.white))
+    black, white = (words_of(geometry(size), stones.reshape(batch, -1) == colour) for colour in (BLACK, WHITE))
+    numbers = ((to_play, np.int8), (ko, np.int16), (passes, np.int8))
+    return jax.device_put(Position(black, white, *(np.broadcast_to(x, batch).astype(dtype) for x, dtype in numbers), size))

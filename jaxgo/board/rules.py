@@ -22,10 +22,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, playing_geometry
-from jaxgo.base.one_loop import in_one_loop
 
 
 def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
@@ -96,6 +96,26 @@ def _index_marks(g: Geometry) -> np.ndarray:
         chosen = index[(index >> (row // 2)) & 1 == 1 - row % 2]
         np.bitwise_or.at(marks[row], chosen // g.word_bits, g.word(1) << (chosen % g.word_bits).astype(g.dtype))
     return marks
+
+
+def signs_of_no_eye(g: Geometry, own: Board, opp: Board) -> tuple[Board, Board]:
+    """(points beside which not all stones are the mover's, points whose diagonal neighbours spoil an eye of his).
+
+    An eye's orthogonal neighbours are all the mover's; at most one of its diagonal neighbours is an enemy, none at the edge. Bits
+    may leave the board.
+    """
+    beside_others = bb.neighbours(g, bb.complement(g, own))
+    east, west = tuple(x << g.word(1) for x in opp), tuple(bb.down(x, 1) for x in opp)
+    diagonals = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
+    rows = zip(diagonals, g.edge)
+    return beside_others, tuple(
+        (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & g.word(edge)) for (a, b, c, d), edge in rows
+    )
+
+
+def no_eyes(g: Geometry, own: Board, opp: Board) -> Board:
+    """The empty points that are no eye of the mover, as `signs_of_no_eye` says."""
+    return bb.both(bb.complement(g, bb.either(own, opp)), bb.either(*signs_of_no_eye(g, own, opp)))
 
 
 def play(g: Geometry, own: Board, opp: Board, stone: Board) -> tuple[Board, Board, Board]:

@@ -147,9 +147,11 @@ def _evaluate(
     args: argparse.Namespace, record: "GameRecord", name: str, moves: list[int], komi: float, komi_source: str
 ) -> "Report":
     """Plays the playouts, with progress on stderr; Ctrl-C gives a report that is not complete."""
+    import jax
     import numpy as np
 
     import jaxgo
+    from jaxgo.backends.choice import backend_of, workers_of
     from jaxgo.commands import terminal
     from jaxgo.commands.report import Report, rows_of
 
@@ -180,6 +182,7 @@ def _evaluate(
         complete=complete,
         seconds=clock.seconds(),
         rate=clock.rate(),
+        engine={"jax": jax.__version__, **backend_of(workers_of(devices)[0]).report()},
         rows=rows_of(record, moves, positions, evaluation),
     )
 
@@ -211,13 +214,13 @@ class _Clock:
         return (self._last[1] - self._first[1]) / (self._last[0] - self._first[0])
 
 
-def _devices(text: str | None) -> "list[jax.Device] | None":
+def _devices(text: str | None) -> "list[jax.Device] | int | None":
     """The JAX devices that --devices names; None where it is not given."""
     if text is None:
         return None
     import jax
 
-    from jaxgo.backends.devices import workers_of
+    from jaxgo.backends.choice import workers_of
 
     found = []
     for part in text.split(","):
@@ -234,7 +237,8 @@ def _devices(text: str | None) -> "list[jax.Device] | None":
         else:
             raise UsageError(f"--devices {text}: there is no {part.strip()!r}; JAX has {_available()}")
     try:
-        return list(workers_of(found))
+        # One CPU alone would be all its cores.
+        return 1 if found == jax.local_devices() and len(found) == 1 and found[0].platform == "cpu" else list(workers_of(found))
     except ValueError as error:
         raise UsageError(f"--devices {text}: {error}") from None
 
@@ -269,7 +273,7 @@ def _count(least: int, most: int = _INT32_MAX):
 
 def _size(text: str) -> int:
     """An argument type: a board size."""
-    from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
+    from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 
     try:
         value = int(text)

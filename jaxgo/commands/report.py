@@ -77,6 +77,8 @@ class Report:
     """Time the playouts took, compiling included."""
     rate: float | None
     """Playouts per second once compiled; None for a run that was too short to tell."""
+    engine: dict[str, Any]
+    """Versions, and what was found out about how this machine plays; see `Backend.report`."""
     rows: tuple[Row, ...]
     """The positions with at least one finished playout, by move number."""
 
@@ -148,6 +150,7 @@ def as_document(report: Report, version: str) -> dict[str, Any]:
         "positions_asked": report.asked,
         "seconds": _number(report.seconds),
         "playouts_per_second": report.rate,
+        "engine": report.engine,
         "positions": [_row_document(row, report.size) for row in report.rows],
     }
 

@@ -25,9 +25,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxgo.board import bitboard as bb
-from jaxgo.playing import draws
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.board.rules import signs_of_no_eye
+from jaxgo.playing import draws
 
 #: `Lanes.move` of a lane without an undecided move.
 NO_MOVE = -1
@@ -81,29 +82,14 @@ def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
     return (passes >= jnp.int32(2)) | (plies_left <= jnp.int32(0))
 
 
-def useful(g: Geometry, own: Board, opp: Board) -> Board:
-    """The empty points that are no eye of the mover.
-
-    An eye's orthogonal neighbours are all the mover's; at most one of its diagonal neighbours is an enemy, none at the edge.
-    """
-    none = tuple(jnp.zeros_like(x) for x in own)
-    return candidates(g, own, opp, none, none)
-
-
 def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) -> Board:
     """The points that the mover may draw: useful, not barred, and not dead to him.
 
     A dead point has neighbours of one colour only: it is dead to the mover if these are not his.
     """
-    beside_others = bb.neighbours(g, bb.complement(g, own))
-    east, west = tuple(x << g.word(1) for x in opp), tuple(bb.down(x, 1) for x in opp)
-    diagonal = zip(bb.from_north(g, east), bb.from_south(g, east), bb.from_north(g, west), bb.from_south(g, west))
-    rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, diagonal, g.edge)
-    out = []
-    for empty, bar, no_use, others, (a, b, c, d), edge in rows:
-        broken = (a & b) | (c & d) | ((a | b) & (c | d)) | ((a | b | c | d) & g.word(edge))
-        out.append(empty & ~bar & ((others & ~no_use) | (~others & broken)))
-    return tuple(out)
+    beside_others, broken = signs_of_no_eye(g, own, opp)
+    rows = zip(bb.complement(g, bb.either(own, opp)), barred, dead, beside_others, broken)
+    return tuple(empty & ~bar & ((others & ~no_use) | (~others & lost)) for empty, bar, no_use, others, lost in rows)
 
 
 def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sgfmill import common, sgf, sgf_grammar, sgf_properties
 
-from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position

@@ -1,81 +1,214 @@
 """What `jaxgo.evaluate` returns: rates, means and their errors, from exact sums."""
 
 import dataclasses
+import functools
+import json
+import os
 
 import numpy as np
 
+from jaxgo.results import sums
 from jaxgo.results.sums import Sums
+
+#: The form of saved evaluations.
+FORMAT = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Played:
+    """Which playouts an evaluation is of: numbers `first` to `first + count - 1` of every position's stream."""
+
+    seed: tuple[int, int]
+    """Two words of 32 bits."""
+    streams: np.ndarray
+    """int32 [B]."""
+    first: int
+    count: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Statistics of playouts from `B` positions of size `N`; numpy arrays, float64 unless said otherwise.
+    """Statistics of playouts from `B` positions of `N` x `N` points: exact sums, and the rates and means that follow from them.
 
-    Where no playout of a position was finished (after an interruption), its rates and means are NaN.
+    One position of a batch (`evaluation[3]`) has the same without the axis `B`. Rates and means are numpy arrays of float64, NaN
+    for a position of which no playout was finished (after an interruption). `num_playouts`, `win_rate`, `win_rate_error`,
+    `margin_mean`, `margin_std`, `length_mean` and `truncated` are always there; `margin_histogram`, `ownership`, and
+    `amaf_visits` with `amaf_wins` if they were asked for.
+
+    Attributes:
+      size: N.
+      komi: points that White gets: a float, or float64 [B].
+      sums: the exact sums, int64 (see `jaxgo.results.sums.Sums`).
+      complete: whether all playouts asked for were finished.
+      played: which playouts these are, for each call that they come from.
     """
 
-    num_playouts: np.ndarray
-    """int64 [B]: playouts finished."""
+    size: int
+    komi: float | np.ndarray
+    sums: Sums
     complete: bool
-    """Whether all playouts asked for were finished."""
-    komi: float
-    """Points that White gets."""
-    win_rate: np.ndarray
-    """[B] in [0, 1]: Black's wins, draws counted half, per playout."""
-    win_rate_error: np.ndarray
-    """[B]: standard error of `win_rate`."""
-    margin_mean: np.ndarray
-    """[B] points: mean of Black's area minus White's, before komi."""
-    margin_std: np.ndarray
-    """[B] points: standard deviation of the margin over playouts."""
-    margin_histogram: np.ndarray
-    """int64 [B, 2 P + 1]: playouts of each margin; index margin + P."""
-    ownership: np.ndarray
-    """[B, N, N] in [-1, 1]: mean owner of each point at the end, area counted: 1 always Black's, -1 always White's."""
-    length_mean: np.ndarray
-    """[B] plies, final passes included."""
-    truncated: np.ndarray
-    """[B] in [0, 1]: share of the playouts that the cap ended."""
-    amaf_visits: np.ndarray
-    """int64 [B, 2, N, N]: playouts in which Black (index 0) or White (1) was the first of both to play at the point."""
-    amaf_wins: np.ndarray
-    """[B, 2, N, N]: wins of that colour in those playouts, draws counted half."""
+    played: tuple[Played, ...]
+
+    @property
+    def num_playouts(self) -> np.ndarray:
+        """int64 [B]: playouts finished."""
+        return self.sums.num_playouts
+
+    @functools.cached_property
+    def win_rate(self) -> np.ndarray:
+        """[B] in [0, 1]: Black's wins, draws counted half, per playout."""
+        return (self.sums.wins + self.sums.draws / 2) / self._n
+
+    @functools.cached_property
+    def win_rate_error(self) -> np.ndarray:
+        """[B]: standard error of `win_rate`."""
+        square = (self.sums.wins + self.sums.draws / 4) / self._n
+        return np.sqrt(np.maximum(square - self.win_rate**2, 0.0) / self._n)
+
+    @functools.cached_property
+    def margin_mean(self) -> np.ndarray:
+        """[B] points: mean of Black's area minus White's, before komi."""
+        return self.sums.lead / self._n
+
+    @functools.cached_property
+    def margin_std(self) -> np.ndarray:
+        """[B] points: standard deviation of the margin over playouts."""
+        squares = self.sums.squares[..., 0] * sums.LOW + self.sums.squares[..., 1]
+        return np.sqrt(np.maximum(squares / self._n - self.margin_mean**2, 0.0))
+
+    @functools.cached_property
+    def length_mean(self) -> np.ndarray:
+        """[B] plies, final passes included."""
+        return self.sums.length / self._n
+
+    @functools.cached_property
+    def truncated(self) -> np.ndarray:
+        """[B] in [0, 1]: share of the playouts that the cap ended."""
+        return self.sums.truncated / self._n
+
+    @property
+    def margin_histogram(self) -> np.ndarray:
+        """int64 [B, 2 P + 1]: playouts of each margin, P = N * N; index margin + P. Asked for as "margins"."""
+        return self._wanted("margins", self.sums.margins)
+
+    @functools.cached_property
+    def ownership(self) -> np.ndarray:
+        """[B, N, N] in [-1, 1]: mean owner of each point at the end, area counted: 1 always Black's, -1 always White's.
+
+        Asked for as "ownership".
+        """
+        return self._boards(self._wanted("ownership", self.sums.owned) / self._n[..., None])
+
+    @property
+    def amaf_visits(self) -> np.ndarray:
+        """int64 [B, 2, N, N]: playouts in which Black (index 0) or White (1) was the first of both to play at the point.
+
+        Asked for as "amaf".
+        """
+        return self._boards(self._wanted("amaf", self.sums.first))
+
+    @property
+    def amaf_wins(self) -> np.ndarray:
+        """[B, 2, N, N]: wins of that colour in those playouts, draws counted half. Asked for as "amaf"."""
+        return self._boards(self._wanted("amaf", self.sums.first_results)) / 2
+
+    @property
+    def _n(self) -> np.ndarray:
+        return np.where(self.sums.num_playouts > 0, self.sums.num_playouts, np.nan)
+
+    def _boards(self, points: np.ndarray) -> np.ndarray:
+        return points.reshape(*points.shape[:-1], self.size, self.size)
+
+    def _wanted(self, name: str, values: np.ndarray | None) -> np.ndarray:
+        if values is None:
+            raise ValueError(f"this evaluation was made without {name!r}; jaxgo.evaluate(..., statistics=[{name!r}]) asks for it")
+        return values
 
     def __len__(self) -> int:
+        if not self.num_playouts.ndim:
+            raise TypeError("this is the evaluation of one position, not of a batch")
         return len(self.num_playouts)
 
     def __getitem__(self, index) -> "Evaluation":
         """Some positions of the batch: a slice or an array keeps the batch axis, an integer drops it."""
-        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return Evaluation(**{k: v[index] if isinstance(v, np.ndarray) else v for k, v in values.items()})
+        if not self.num_playouts.ndim:
+            raise TypeError("this is the evaluation of one position, not of a batch")
+        return dataclasses.replace(
+            self,
+            komi=self.komi[index] if isinstance(self.komi, np.ndarray) else self.komi,
+            sums=Sums(*(None if x is None else np.asarray(x[index]) for x in self.sums)),
+            played=tuple(dataclasses.replace(x, streams=np.asarray(x.streams[index])) for x in self.played),
+        )
 
     def plus(self, other: "Evaluation") -> "Evaluation":
         """The evaluation of these playouts and others of the same positions with the same komi, as if made in one call.
 
         Raises:
-          ValueError: the positions' number or size, or the komi, is another.
+          ValueError: the positions' number or size, the komi or the statistics are others, or some playouts are the same (of
+            one seed, stream and number), which would count them twice: give another `seed`, or go on with `first_playout`.
         """
-        mine, others = ((x.komi, x.ownership.shape) for x in (self, other))
-        if mine != others:
-            raise ValueError(f"evaluations of one (komi, shape) can be added, not of {mine} and {others}")
-        sums = Sums(*(a + b for a, b in zip(self._sums(), other._sums())))
-        finished = self.num_playouts + other.num_playouts
-        found = summarise(self.ownership.shape[-1], sums, finished, finished, self.komi)
-        return dataclasses.replace(found, complete=self.complete and other.complete)
-
-    def _sums(self) -> Sums:
-        """The sums behind the rates: they are whole numbers, so that they can be had back exactly."""
-        size, batch = self.ownership.shape[-1], len(self)
-
-        def total(mean: np.ndarray) -> np.ndarray:
-            return np.rint(np.nan_to_num(mean) * self.num_playouts.reshape(-1, *[1] * (mean.ndim - 1))).astype(np.int64)
-
-        visits, halves = (x.reshape(batch, 2, size * size) for x in (self.amaf_visits, np.rint(2 * self.amaf_wins).astype(np.int64)))
-        owned = total(self.ownership).reshape(batch, size * size)
-        black_result = np.stack([halves[:, 0], 2 * visits[:, 1] - halves[:, 1]], axis=1)
-        return Sums(
-            self.margin_histogram, owned, np.zeros_like(owned), total(self.length_mean), total(self.truncated), visits, black_result
+        mine, others = (
+            (x.size, x.num_playouts.shape, np.asarray(x.komi).tolist(), [y is not None for y in x.sums]) for x in (self, other)
         )
+        if mine != others:
+            raise ValueError(f"evaluations of one (size, batch, komi, statistics) can be added, not of {mine} and {others}")
+        for a in self.played:
+            for b in other.played:
+                meet = max(a.first, b.first) < min(a.first + a.count, b.first + b.count)
+                if meet and a.seed == b.seed and (a.streams == b.streams).any():
+                    raise ValueError(
+                        f"the evaluations share playouts: numbers {a.first} to {a.first + a.count - 1} and {b.first} to "
+                        f"{b.first + b.count - 1} of one seed and stream; give another seed, or go on with first_playout"
+                    )
+        added = Sums(*(None if a is None else a + b for a, b in zip(self.sums, other.sums)))
+        played = _merged(self.played + other.played)
+        return dataclasses.replace(self, sums=added, complete=self.complete and other.complete, played=played)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the evaluation to a file, in numpy's npz format; `Evaluation.load` reads it."""
+        arrays = {f"sums.{name}": x for name, x in self.sums._asdict().items() if x is not None}
+        arrays |= {f"streams.{i}": x.streams for i, x in enumerate(self.played)}
+        facts = {
+            "format": FORMAT, "size": self.size, "complete": self.complete,
+            "played": [{"seed": x.seed, "first": x.first, "count": x.count} for x in self.played],
+        }  # fmt: skip
+        with open(path, "wb") as file:
+            np.savez_compressed(file, jaxgo_evaluation=json.dumps(facts), komi=self.komi, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Evaluation":
+        """Reads what `save` has written.
+
+        Raises:
+          ValueError: the file holds no evaluation, or one of a newer format.
+          OSError: the file cannot be read.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                held = {name: file[name] for name in file.files}
+            facts = json.loads(str(held["jaxgo_evaluation"]))
+        except (KeyError, ValueError, EOFError) as error:
+            raise ValueError(f"path must be a file that Evaluation.save has written, not {os.fspath(path)!r}") from error
+        if facts["format"] > FORMAT:
+            raise ValueError(f"path holds an evaluation of format {facts['format']}, this version of jaxgo reads up to {FORMAT}")
+        played = [
+            Played(tuple(x["seed"]), held[f"streams.{i}"], x["first"], x["count"]) for i, x in enumerate(facts["played"])
+        ]
+        komi = held["komi"]
+        found = Sums(*(held.get(f"sums.{name}") for name in Sums._fields))
+        return cls(facts["size"], komi if komi.ndim else float(komi), found, facts["complete"], tuple(played))
+
+
+def _merged(played: tuple[Played, ...]) -> tuple[Played, ...]:
+    """The same playouts, those that follow on each other as one."""
+    out: list[Played] = []
+    for x in sorted(played, key=lambda x: (x.seed, x.streams.tobytes(), x.first)):
+        last = out[-1] if out else None
+        if last and last.seed == x.seed and np.array_equal(last.streams, x.streams) and last.first + last.count == x.first:
+            out[-1] = dataclasses.replace(last, count=last.count + x.count)
+        else:
+            out.append(x)
+    return tuple(out)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -85,30 +218,5 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"interrupted after {int(partial.num_playouts.sum())} playouts")
         self.partial = partial
 
-
-def summarise(size: int, sums: Sums, finished: np.ndarray, asked: int, komi: float) -> Evaluation:
-    """Rates and means from the sums (int64) of `finished` [B] playouts."""
-    points, batch = size * size, len(finished)
-    n = np.where(finished > 0, finished, np.nan)
-    margins = np.arange(-points, points + 1)
-    value = np.where(margins > komi, 1.0, np.where(margins == komi, 0.5, 0.0))
-    win_rate = sums.margins @ value / n
-    square = sums.margins @ value**2 / n
-    mean = sums.margins @ margins / n
-    variance = np.maximum(sums.margins @ margins**2 / n - mean**2, 0.0)
-    wins = np.stack([sums.first_black_result[:, 0], 2 * sums.first[:, 1] - sums.first_black_result[:, 1]], axis=1) / 2
-    return Evaluation(
-        num_playouts=finished.copy(),
-        complete=bool((finished == asked).all()),
-        komi=komi,
-        win_rate=win_rate,
-        win_rate_error=np.sqrt(np.maximum(square - win_rate**2, 0.0) / n),
-        margin_mean=mean,
-        margin_std=np.sqrt(variance),
-        margin_histogram=sums.margins,
-        ownership=((sums.black - sums.white) / n[:, None]).reshape(batch, size, size),
-        length_mean=sums.length / n,
-        truncated=sums.truncated / n,
-        amaf_visits=sums.first.reshape(batch, 2, size, size),
-        amaf_wins=wins.reshape(batch, 2, size, size),
-    )
+    def __reduce__(self):
+        return type(self), (self.partial,)

@@ -13,17 +13,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxgo.board import bitboard as bb
 from jaxgo.base import checks
-from jaxgo.results import credits
+from jaxgo.base.constants import BLACK
+from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import Board
-from jaxgo.running.engine import run_chunks
+from jaxgo.board.dynamics import legal_for_both, own_and_opp
 from jaxgo.board.geometry import Geometry
-from jaxgo.base.one_loop import compiler_options
-from jaxgo.playing.playout import captured_of, moves_of
-from jaxgo.board.position import BLACK, Position, legal_for_both, own_and_opp
-from jaxgo.running.simulate import Playouts
+from jaxgo.board.position import Position
+from jaxgo.playing.wire import captured_of, moves_of, table_of
+from jaxgo.results import credits, outcome
+from jaxgo.results.playouts import Playouts
 
 #: Playouts whose sums share an int32, and the unit of the fixed point.
 BLOCK, UNIT = 256, 1 << 16
@@ -54,6 +54,11 @@ class MoveStatistics:
         return MoveStatistics.from_sums(sums[0] + sums[1], self.num_playouts + other.num_playouts)
 
     @classmethod
+    def from_units(cls, sums: np.ndarray, num_playouts: int) -> "MoveStatistics":
+        """From sums of f and f**2 in units and of f z in units and halves, integers [B, P, 3]."""
+        return cls.from_sums(sums / UNIT / np.array([1, outcome.WIN, 1]), num_playouts)
+
+    @classmethod
     def from_sums(cls, sums: np.ndarray, num_playouts: int) -> "MoveStatistics":
         """From sums of f, f z and f**2, float64 [B, P, 3]."""
         weight, wins, squares = sums[..., 0], sums[..., 1], sums[..., 2]
@@ -61,35 +66,6 @@ class MoveStatistics:
             effective = np.where(squares > 0, weight**2 / squares, 0.0)
             error = np.where(weight > 0, 0.5 * np.sqrt(squares) / weight, np.inf)
             return cls(weight, wins / weight, effective, error, num_playouts)
-
-
-def move_statistics(
-    position: Position, num_playouts: int, *, rule: str = "amaf", komi: float = 7.5, seed=0, first_playout: int = 0,
-    streams=None, devices=None, progress=None,
-) -> MoveStatistics:  # fmt: skip
-    """Plays playouts from each position and sums up on the device what each point earns by a rule of credit.
-
-    Args:
-      position: B positions; ply 0 of a playout is the move of the player to move.
-      num_playouts: playouts of each position.
-      rule: one of `jaxgo.credits.RULES`.
-      komi: points that White gets.
-      seed, first_playout, streams, devices, progress: as in `jaxgo.playouts`, whose playouts these are.
-
-    Returns:
-      `MoveStatistics`.
-    """
-    checks.one_of("rule", rule, credits.RULES)
-    komi = checks.komi(komi)
-    total = 0
-    for chunk, part in run_chunks(
-        _reduction(rule), komi, position, num_playouts,
-        seed=seed, first_playout=first_playout, streams=streams, devices=devices, progress=progress,
-    ):  # fmt: skip
-        if not isinstance(total, np.ndarray):
-            total = np.zeros((position.batch, *part.shape[2:]), np.int64)
-        total[chunk.start : chunk.start + chunk.size] += part[: chunk.size].sum(axis=1, dtype=np.int64)
-    return MoveStatistics.from_sums(total / UNIT / np.array([1, 2, 1]), num_playouts)
 
 
 def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf", komi: float = 7.5) -> MoveStatistics:
@@ -120,8 +96,8 @@ def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf",
             boards = [tuple(jnp.broadcast_to(x[b : b + 1], (count,)) for x in board) for board in (own, opp)]
             breaks = np.asarray(_self_captures(position.geometry, *boards, jnp.asarray(moves), jnp.asarray(of_both)))
         credit = credits.credit(rule, credits.Histories(moves, breaks, of_both))
-        beyond = np.sign(np.asarray(playouts.margin[b]).astype(np.float64) - komi) * (1 if black[b] else -1)
-        result = np.broadcast_to(((beyond + 1) / 2)[:, None], credit.shape)
+        margin, bounds = np.asarray(playouts.margin[b]), outcome.bounds(komi, num_points)
+        result = np.broadcast_to(outcome.of_mover(margin, bounds, black[b])[:, None] / outcome.WIN, credit.shape)
         row, ply = np.nonzero(credit)
         point, f = moves[row, ply], credit[row, ply]
         for i, x in enumerate((f, f * result[row, ply], f**2)):
@@ -130,14 +106,14 @@ def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf",
 
 
 @functools.cache
-def _reduction(rule: str):
+def output_of(rule: str):
     """The reduction of a rule, always the same function, so that it is compiled once."""
     return functools.partial(_credit_sums, rule)
 
 
-def _credit_sums(rule: str, g, records, tab, valid, win_from, draw_at) -> jax.Array:
+def _credit_sums(rule: str, g, records, columns, bounds, valid) -> jax.Array:
     """int32 [B, blocks, P, 3]: sums of f, f z, f**2 in units, z in halves, of a chunk's playouts [B * n]."""
-    batch, count = valid.shape
+    (batch, count), tab = valid.shape, table_of(columns)
     room = -(-count // BLOCK)
     n, plies = records.events.shape
     moves = moves_of(records.events)
@@ -149,9 +125,7 @@ def _credit_sums(rule: str, g, records, tab, valid, win_from, draw_at) -> jax.Ar
     else:
         breaks = captured_of(records.events)
     credit = credits.credit(rule, credits.Histories(moves, breaks, legal))
-    margin = records.margin
-    black = jnp.where(margin >= win_from, jnp.int32(2), jnp.where(margin == draw_at, jnp.int32(1), jnp.int32(0)))
-    result = jnp.where(tab.black[which] == jnp.int32(1), black, jnp.int32(2) - black)
+    result = outcome.of_mover(records.margin, bounds[which], tab.black[which] == jnp.int32(1))
     f = jnp.where(valid.reshape(n)[:, None], jnp.round(credit * UNIT), jnp.float32(0)).astype(jnp.int32)
     f2 = jnp.where(valid.reshape(n)[:, None], jnp.round(credit * credit * UNIT), jnp.float32(0)).astype(jnp.int32)
     rows = jnp.stack([f, f * jnp.broadcast_to(result[:, None], f.shape), f2], axis=-1)
@@ -203,5 +177,5 @@ def _is_first(moves: jax.Array, num_points: int) -> jax.Array:
     return (moves >= jnp.int16(0)) & (moves < jnp.int16(num_points)) & (credits.first_plies(jnp, moves, num_points) == ply)
 
 
-_self_captures = jax.jit(self_captures, static_argnums=0, compiler_options=compiler_options("cpu"))
+_self_captures = jax.jit(self_captures, static_argnums=0)
 _legal_for_both = jax.jit(legal_for_both, static_argnums=0)

@@ -1,10 +1,11 @@
-"""Statistics of many playouts, summed on the device as exact integers, and turned into rates on the host.
+"""Statistics of many playouts, summed on the device as exact integers.
 
 A chunk's sums fit into 32 bits; the host adds chunks in 64. So no result depends on the order of addition.
 """
 
 import functools
 import operator
+from collections.abc import Collection
 from typing import NamedTuple
 
 import jax
@@ -12,34 +13,48 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxgo.board.bitboard import Board
-from jaxgo.board.geometry import Geometry
 from jaxgo.base.one_loop import in_one_loop
-from jaxgo.playing.playout import Records
+from jaxgo.board.geometry import Geometry
+from jaxgo.board.rules import areas
+from jaxgo.playing.wire import Records
+from jaxgo.results import outcome
 
+#: What may be summed besides results, margins and lengths, and takes memory: a histogram of margins, the owners of points, and
+#: statistics of all moves as first.
+STATISTICS = ("margins", "ownership", "amaf")
 #: Words that are counted side by side.
 COUNTERS = 8192
 #: Boards that are added to the counters at once.
 AT_ONCE = 16
+#: Squares of margins are summed in two parts, so that 32 bits hold those of a chunk: multiples of this, and what is left.
+LOW = 256
 
 
 class Sums(NamedTuple):
-    """Sums over the playouts of each position, int32 `[B, ...]`; results count in halves: win 2, draw 1, loss 0."""
+    """Sums over the playouts of each position, int32 (of a chunk, on the device) or int64 `[B, ...]`."""
 
-    margins: jax.Array
-    """[B, 2 P + 1]: playouts of each margin; index margin + P."""
-    black: jax.Array
-    """[B, P]: playouts in which Black has a stone, or the area, at the end of each point."""
-    white: jax.Array
-    """[B, P]: the same of White."""
-    length: jax.Array
+    num_playouts: np.ndarray
+    """[B]: playouts."""
+    wins: np.ndarray
+    """[B]: playouts that Black won."""
+    draws: np.ndarray
+    """[B]: playouts that were drawn."""
+    lead: np.ndarray
+    """[B]: margins, Black's area minus White's."""
+    squares: np.ndarray
+    """[B, 2]: squares of the margins, in multiples of LOW and what is left."""
+    length: np.ndarray
     """[B]: plies."""
-    truncated: jax.Array
+    truncated: np.ndarray
     """[B]: playouts that the cap ended."""
-    first: jax.Array
+    margins: np.ndarray | None
+    """[B, 2 P + 1]: playouts of each margin; index margin + P."""
+    owned: np.ndarray | None
+    """[B, P]: playouts in which Black has the area of each point at the end, minus those in which White has it."""
+    first: np.ndarray | None
     """[B, 2, P]: playouts in which the colour (0 Black, 1 White) was the first to play at each point."""
-    first_black_result: jax.Array
-    """[B, 2, P]: Black's results, in halves, summed over those playouts."""
+    first_results: np.ndarray | None
+    """[B, 2, P]: that colour's results, in halves, summed over those playouts."""
 
 
 def count_points(g: Geometry, words: jax.Array) -> jax.Array:
@@ -82,43 +97,63 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     return jnp.transpose(sums, (2, 0, 1, 3))[:, :, g.word_of_point, g.bit_of_point]
 
 
+def square_sums(margin: jax.Array, valid: jax.Array) -> jax.Array:
+    """int32 [B, 2]: sums of the squares of margins [B, n] in the two parts of `Sums.squares`, of those that are valid."""
+    squares = jnp.where(valid, jnp.square(margin), jnp.int32(0))
+    parts = squares // jnp.int32(LOW), squares % jnp.int32(LOW)
+    return jnp.stack([jnp.sum(part, axis=1, dtype=jnp.int32) for part in parts], axis=1)
+
+
 def reduce_records(
-    g: Geometry, records: Records, area: tuple[Board, Board], valid: jax.Array, win_from: jax.Array, draw_at: jax.Array
+    g: Geometry, records: Records, bounds: jax.Array, valid: jax.Array, statistics: Collection[str] = STATISTICS
 ) -> Sums:
     """The sums of a chunk.
 
     Args:
       g: the board's geometry.
-      records: playouts [B * n], with first plays.
-      area: the points of Black's and of White's area at the end of each, [B * n] words.
+      records: playouts [B * n], with first plays where "amaf" is wanted.
+      bounds: int32 [B, 2], as `jaxgo.results.outcome.bounds` gives them.
       valid: bool [B, n]: which records are playouts.
-      win_from: int32, the least margin with which Black wins.
-      draw_at: int32, the margin of a draw, or one that never occurs.
+      statistics: which of `STATISTICS` are wanted.
     """
-    shape, count = valid.shape, valid.astype(jnp.int32)
+    shape = valid.shape
     margin = records.margin.reshape(shape)
-    wins, draws = valid & (margin >= win_from), valid & (margin == draw_at)
-    kinds = [
-        (area[0], valid), (area[1], valid), (records.first_black, valid), (records.first_white, valid),
-        (records.first_black, wins), (records.first_white, wins), (records.first_black, draws), (records.first_white, draws),
-    ]  # fmt: skip
-    points = count_points(
-        g, jnp.stack([jnp.stack([jnp.where(here, w.reshape(shape), jnp.uint32(0)) for w in board]) for board, here in kinds])
-    )
-    position = lax.broadcasted_iota(jnp.int32, shape, 0)
+    result = jnp.where(valid, outcome.of_black(margin, bounds[:, None]), jnp.int32(-1))
+    won, drawn = result == jnp.int32(outcome.WIN), result == jnp.int32(outcome.DRAW)
+
+    def total(x: jax.Array) -> jax.Array:
+        return jnp.sum(jnp.where(valid, x.reshape(shape).astype(jnp.int32), jnp.int32(0)), axis=1, dtype=jnp.int32)
+
+    margins = owned = first = first_results = None
+    if "margins" in statistics:
+        position = lax.broadcasted_iota(jnp.int32, shape, 0)
+        margins = jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32)
+        margins = margins.at[position, margin + jnp.int32(g.num_points)].add(valid.astype(jnp.int32))
+    kinds = []
+    if "ownership" in statistics:
+        kinds += [(board, valid) for board in areas(g, records.black, records.white)]
+    if "amaf" in statistics:
+        firsts = records.first_black, records.first_white
+        kinds += [(board, here) for here in (valid, won, drawn) for board in firsts]
+    if kinds:
+        boards = [jnp.stack([jnp.where(here, w.reshape(shape), jnp.uint32(0)) for w in board]) for board, here in kinds]
+        points = count_points(g, jnp.stack(boards))
+        if "ownership" in statistics:
+            owned = points[:, 0] - points[:, 1]
+        if "amaf" in statistics:
+            first, wins, draws = (points[:, i : i + 2] for i in range(len(kinds) - 6, len(kinds), 2))
+            of_black = jnp.int32(outcome.WIN) * wins + draws
+            first_results = jnp.stack([of_black[:, 0], jnp.int32(outcome.WIN) * first[:, 1] - of_black[:, 1]], axis=1)
     return Sums(
-        margins=jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32).at[position, margin + jnp.int32(g.num_points)].add(count),
-        black=points[:, 0],
-        white=points[:, 1],
-        length=jnp.sum(records.length.reshape(shape) * count, axis=1, dtype=jnp.int32),
-        truncated=jnp.sum(records.truncated.reshape(shape).astype(jnp.int32) * count, axis=1, dtype=jnp.int32),
-        first=points[:, 2:4],
-        first_black_result=points[:, 4:6] * jnp.int32(2) + points[:, 6:8],
-    )
+        num_playouts=total(valid), wins=total(won), draws=total(drawn), lead=total(margin), squares=square_sums(margin, valid),
+        length=total(records.length), truncated=total(records.truncated), margins=margins, owned=owned, first=first,
+        first_results=first_results,
+    )  # fmt: skip
 
 
-def zero_sums(g: Geometry, batch: int) -> Sums:
+def zero_sums(num_points: int, batch: int, statistics: Collection[str] = STATISTICS) -> Sums:
     """int64 zeros to add chunks to."""
-    p = g.num_points
-    shapes = ((2 * p + 1,), (p,), (p,), (), (), (2, p), (2, p))
-    return Sums(*(np.zeros((batch, *shape), np.int64) for shape in shapes))
+    p = num_points
+    zeros = [np.zeros((batch, *shape), np.int64) for shape in ((),) * 4 + ((2,), (), ())]
+    wanted = [("margins", (2 * p + 1,)), ("ownership", (p,)), ("amaf", (2, p)), ("amaf", (2, p))]
+    return Sums(*zeros, *(np.zeros((batch, *shape), np.int64) if name in statistics else None for name, shape in wanted))

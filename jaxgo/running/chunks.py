@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from jaxgo.base import checks
+from jaxgo.base.constants import INT32_MAX
 
 #: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
 PER_LANE = 128
@@ -42,7 +42,7 @@ def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: int,
     """
     share = -(-batch * num_playouts // workers)
     size = lanes * (1 if share <= lanes else per_lane)
-    size = min(size, checks.INT32_MAX // longest)  # sums and places of plies are 32-bit
+    size = min(size, INT32_MAX // longest)  # sums and places of plies are 32-bit
     each = size if batch == 1 else min(4 ** ((num_playouts - 1).bit_length() + 1 >> 1), size)
     return size // each, each
 

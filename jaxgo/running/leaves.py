@@ -17,61 +17,69 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.backends.choice import backend_of, workers_of
+from jaxgo.backends.programs import Programs
+from jaxgo.base import checks, forms
+from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY, max_plies
+from jaxgo.base.trials import as_by_default
 from jaxgo.board import bitboard as bb
-from jaxgo.base import checks
-from jaxgo.playing import draws
-from jaxgo.board import rules
-from jaxgo.backends.devices import Programs, default_lanes, lanes_for, workers_of
-from jaxgo.running.engine import thresholds
-from jaxgo.board.geometry import geometry
-from jaxgo.base.one_loop import compiler_options
-from jaxgo.playing.playout import Job, captured_of, moves_of
-from jaxgo.board.position import BLACK, Position, legal_for_both, own_and_opp, play_moves, points_of, position_hash
-from jaxgo.results.sums import count_points
-from jaxgo.running.simulate import check_seed, default_max_plies, table
-from jaxgo.playing.tick import useful
+from jaxgo.board import dynamics, rules
+from jaxgo.board.geometry import Geometry, geometry
+from jaxgo.board.position import Position
+from jaxgo.playing.playout import Job
+from jaxgo.playing.wire import Fields, captured_of, columns_of, moves_of, num_columns_of_position, table_of
+from jaxgo.results import outcome, sums
+from jaxgo.results.sums import count_points, square_sums
+from jaxgo.running.request import seed_words
 
-#: In place of a move: the position is taken as it is.
-STAY = -1
-#: Squares of margins are summed in two parts, so that 32 bits hold them: above and below this.
-_SQUARES_LOW = 256
 #: Playouts of a call for each lane: measured; with more, too few lanes wait for too many games.
 PER_LANE = 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LeafResults:
-    """Positions reached and their playouts; numpy arrays, `B` leaves, `K` playouts of each."""
+    """Positions reached and their playouts; numpy arrays, `B` leaves, `K` playouts of each, `P` points.
+
+    Attributes:
+      words: uint32 [B, 2 W]: the stones of the player to move, then the other's (see `jaxgo.board.geometry`).
+      ko: int16 [B]: the point that simple ko forbids, or -1.
+      passes: int8 [B]: passes in a row just before; 2 where the game is over.
+      hash: uint64 [B]: Zobrist hash of the stones, for superko.
+      legal: bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play.
+      useful: bool [B, P]: those of the mover's legal points that fill no eye of his own.
+      margin: int16 [B]: the mover's area minus the other's, of the position as it stands.
+      wins: int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0.
+      lead: int32 [B]: sum over the playouts of the mover's area minus the other's.
+      squares: int64 [B]: sum of the squares of these areas' differences.
+      firsts: int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play
+        at each point (0), and his own results in these, in halves (1). 0 for the pass.
+      moves: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for.
+      captured: bool [B, K, max_plies]: whether the ply captured. None unless asked for.
+      results: int8 [B, K]: each playout's result for the mover, in halves. None unless asked for.
+    """
 
     words: np.ndarray
-    """uint32 [B, 2 W]: the stones of the player to move, then the other's (see `jaxgo.board.geometry`)."""
     ko: np.ndarray
-    """int16 [B]: the point that simple ko forbids, or -1."""
     passes: np.ndarray
-    """int8 [B]: passes in a row just before; 2 where the game is over."""
     hash: np.ndarray
-    """uint64 [B]: Zobrist hash of the stones, for superko."""
     legal: np.ndarray
-    """bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play."""
     useful: np.ndarray
-    """bool [B, P]: those of the mover's legal points that fill no eye of his own."""
     margin: np.ndarray
-    """int16 [B]: the mover's area minus the other's, of the position as it stands."""
     wins: np.ndarray
-    """int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0."""
     lead: np.ndarray
-    """int32 [B]: sum over the playouts of the mover's area minus the other's."""
     squares: np.ndarray
-    """int64 [B]: sum of the squares of these areas' differences."""
     firsts: np.ndarray
-    """int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play at each
-    point (0), and his own results in these, in halves (1). 0 for the pass."""
     moves: np.ndarray | None
-    """int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for."""
     captured: np.ndarray | None
-    """bool [B, K, max_plies]: whether the ply captured. None unless asked for."""
     results: np.ndarray | None
-    """int8 [B, K]: each playout's result for the mover, in halves. None unless asked for."""
+
+    def position(self, black, size: int) -> Position:
+        """The positions; `black`, bool [B], says where Black is to move, and `size` is N."""
+        black = checks.bools("black", black, self.ko.shape)[:, None]
+        own, opp = np.split(self.words, 2, axis=1)
+        stones = (tuple(x.T.copy()) for x in (np.where(black, own, opp), np.where(black, opp, own)))
+        to_play = np.where(black[:, 0], BLACK, -BLACK).astype(np.int8)
+        return jax.device_put(Position(*stones, to_play, self.ko, self.passes, checks.size(size)))
 
     def some(self, index) -> "LeafResults":
         """The results of some leaves."""
@@ -101,8 +109,7 @@ class Leaves:
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
         self.komi = checks.komi(komi)
         self.moves = bool(moves)
-        self._bounds = _bounds(self.komi, self.size, 1)
-        self._seed = _words(check_seed(seed))
+        self._seed = seed_words(seed)
         self._workers = workers_of(devices)
         workers_per_call = -(-len(self._workers) // checks.integer("calls", calls, 1))
         self._share = -(-self.leaves // workers_per_call)
@@ -129,6 +136,13 @@ class Leaves:
         """Ends the worker threads; calls that have not begun are dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    @staticmethod
+    def arguments_of(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(words, ko, passes, black) of positions, as `submit` takes them."""
+        position = jax.device_get(position)
+        words = columns_of(position, np.zeros(position.batch, np.int32))[:-4]
+        return np.stack(words, axis=1), position.ko, position.passes, position.to_play == BLACK
+
     def submit(
         self, words, ko, passes, black, moves, streams, *, komi=None, seed=None
     ) -> Sequence[concurrent.futures.Future]:
@@ -137,33 +151,48 @@ class Leaves:
         Args:
           words: uint32 [n, 2 W], the stones of the player to move and the other's, as in `LeafResults.words`; n at most `leaves`.
           ko: int [n], point or -1.
-          passes: int [n], passes in a row before the position.
+          passes: int [n], passes in a row before the position, 0 to 2.
           black: bool [n], whether Black is to move.
-          moves: int [n], the point to play (legal), P for a pass, or STAY.
-          streams: int [n], the random stream of each leaf.
+          moves: int [n], the point to play (legal: that is not checked), P for a pass, or STAY.
+          streams: int [n], the random stream of each leaf, from 0.
           komi: of all leaves, or float [n]; by default the one given to `Leaves`. The playouts do not depend on it.
           seed: of this call, an int in [0, 2**64); by default the one given to `Leaves`.
+
+        Raises:
+          TypeError, ValueError: an argument is not what it must be; nothing is begun then.
         """
-        count = checks.integer("the number of leaves", len(moves), 1, self.leaves)
+        count, points = checks.integer("the number of leaves", len(moves), 1, self.leaves), self.size**2
+        words, num_words = np.asarray(words), 2 * geometry(self.size).num_words
+        if words.dtype != np.uint32 or words.shape != (count, num_words):
+            raise ValueError(f"words must be uint32 of shape {(count, num_words)}, not {words.dtype} of {words.shape}")
+        numbers = [
+            checks.integers(name, x, (count,), least, most)
+            for name, x, least, most in (
+                ("ko", ko, NO_KO, points - 1), ("passes", passes, 0, 2), ("streams", streams, 0, INT32_MAX),
+                ("moves", moves, STAY, points),
+            )
+        ]  # fmt: skip
+        numbers.insert(2, checks.bools("black", black, (count,)).astype(np.int32))
+        komi = self.komi if komi is None else checks.komis(komi, count)
+        bounds = np.broadcast_to(outcome.bounds(komi, points), (count, 2))
+        columns = np.concatenate([words.T, np.stack([*numbers, *bounds.T]).view(np.uint32)])
+        seed = self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1))
         parts = -(-count // self._share)
-        bounds = [count * i // parts for i in range(parts + 1)]
-        of_results = np.repeat(self._bounds, count, axis=0) if komi is None else _bounds(komi, self.size, count)
-        seed = self._seed if seed is None else _words_of_int(checks.integer("seed", seed, 0, 2**64 - 1))
-        arrays = (words, ko, passes, black, moves, streams, of_results)
-        types = (np.uint32, np.int16, np.int8, np.bool_, np.int32, np.int32, np.int32)
-        arrays = [np.asarray(x, t) for x, t in zip(arrays, types)]
+        ends = [count * i // parts for i in range(parts + 1)]
         return [
-            self._pool.submit(self._run, [x[a:b] for x in arrays], seed, next(self._turns))
-            for a, b in zip(bounds, bounds[1:])
+            self._pool.submit(self._run, columns[:, a:b], seed, next(self._turns))
+            for a, b in zip(ends, ends[1:])
         ]
 
-    def _run(self, arrays: list[np.ndarray], seed: tuple[np.ndarray, np.ndarray], device: jax.Device) -> dict[str, np.ndarray]:
-        start, count = time.perf_counter(), len(arrays[0])
+    def _run(self, columns: np.ndarray, seed: tuple[int, int], device: jax.Device) -> dict[str, np.ndarray]:
+        start, count = time.perf_counter(), columns.shape[1]
         fill = np.minimum(np.arange(self._share), count - 1)
-        function = _compiled(self.size, self._share, self.playouts, self.moves, (device,))
-        # Numpy arrays: to put them on the device first would take longer than the call.
-        out = function(*(x[fill] for x in arrays), seed, np.int32(count))
-        found = {name: np.asarray(x)[:count] for name, x in out.items()}
+        with as_by_default():
+            function = _compiled(self.size, self._share, self.playouts, self.moves, (device,))
+            # Numpy arrays: to put them on the device first would take longer than the call.
+            rows, *histories = function(columns[:, fill], np.array([*seed, count], np.uint32))
+            found = _fields(self.size).unpack(np.asarray(rows)[:count])
+            found |= {name: np.asarray(x)[:count] for name, x in zip(("events", "results"), histories)}
         with self._count_busy:
             self._busy += time.perf_counter() - start
         return found
@@ -186,102 +215,97 @@ class Leaves:
         parts = [future.result() for future in futures]
         out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
-        out["squares"] = out["squares"][:, 0].astype(np.int64) * _SQUARES_LOW + out["squares"][:, 1]
+        out["squares"] = out["squares"][:, 0].astype(np.int64) * sums.LOW + out["squares"][:, 1]
         events = out.pop("events", None)
         out["moves"], out["captured"] = (None, None) if events is None else (moves_of(events), captured_of(events))
         out.setdefault("results", None)
         return LeafResults(**out)
 
 
-def _bounds(komi, size: int, count: int) -> np.ndarray:
-    """int32 [count, 2]: `jaxgo.running.engine.thresholds` of a komi, or of float [count]."""
-    values, index = np.unique(np.asarray(komi, np.float64), return_inverse=True)
-    rows = np.array([thresholds(checks.komi(value), size**2) for value in values], np.int32)
-    return rows[np.broadcast_to(index.reshape(-1), count)]
-
-
-def _words(seed) -> tuple[np.ndarray, np.ndarray]:
-    return tuple(np.asarray(w) for w in draws.seed_words(seed))
-
-
-_words_of_int = functools.lru_cache(_words)
-
-
-def _build(size: int, leaves: int, playouts: int, moves: bool, devices: tuple[jax.Device], play_all):
-    g, (device,) = geometry(size), devices
-    longest = default_max_plies(size)
-    lanes = lanes_for(default_lanes(size, device.platform), leaves * playouts // PER_LANE, device.platform)
-
-    def step(words, ko, passes, black, move, streams, bounds, seed, count):
-        boards = tuple(words[:, w] for w in range(2 * g.num_words))
-        own, opp = boards[: g.num_words], boards[g.num_words :]
-        to_play = jnp.where(black, jnp.int8(BLACK), jnp.int8(-BLACK))
-        before = Position(bb.choose(black, own, opp), bb.choose(black, opp, own), to_play, ko, passes, size)
-        after = play_moves(before, jnp.maximum(move, jnp.int32(0)))
-        stay = move == jnp.int32(STAY)
-        position = jax.tree.map(lambda a, b: jnp.where(stay, b, a), after, before)
-        records = play_all(
-            g, table(position, streams), Job(playouts, seed, count, jnp.int32(playouts), jnp.int32(0), jnp.int32(longest)),
-            lanes=lanes, longest=longest, first_plays=True, moves=moves,
-        )  # fmt: skip
-        sums = _reduce(g, lax.optimization_barrier(records), position, playouts, bounds)
-        return _describe(g, position) | sums
-
-    rows = functools.partial(jax.ShapeDtypeStruct, (leaves,))
-    number = jax.ShapeDtypeStruct((), jnp.int32)
-    shapes = (
-        jax.ShapeDtypeStruct((leaves, 2 * g.num_words), jnp.uint32), rows(jnp.int16), rows(jnp.int8), rows(jnp.bool_),
-        rows(jnp.int32), rows(jnp.int32), jax.ShapeDtypeStruct((leaves, 2), jnp.int32),
-        (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, number,
+@functools.cache
+def _fields(size: int) -> Fields:
+    """What a leaf's row on the wire holds."""
+    g, p = geometry(size), size * size
+    return Fields(
+        words=(np.uint32, (2 * g.num_words,)), hash=(np.uint32, (2,)), wins=(np.int32, ()), lead=(np.int32, ()),
+        squares=(np.int32, (2,)), ko=(np.int16, ()), margin=(np.int16, ()), firsts=(np.int16, (2, 2, p + 1)),
+        passes=(np.int8, ()), legal=(np.bool_, (2, p)), useful=(np.bool_, (p,)),
     )  # fmt: skip
+
+
+def _build(size: int, leaves: int, playouts: int, moves: bool, devices: tuple[jax.Device]):
+    g, (device,), longest = geometry(size), devices, max_plies(size)
+    backend = backend_of(device)
+    lanes = backend.lanes_for(backend.most_lanes(size), leaves * playouts // PER_LANE)
+    num_columns = num_columns_of_position(g)
+
+    def step(columns, numbers):
+        seed, count = tuple(numbers[:2]), numbers[2].astype(jnp.int32)
+        move, bounds = columns[num_columns].astype(jnp.int32), columns[num_columns + 1 :].astype(jnp.int32).T
+        before, streams = _position(g, tuple(columns[:num_columns]))
+        position = dynamics.played(before, jnp.maximum(move, jnp.int32(0)), move != jnp.int32(STAY))
+        job = Job(playouts, seed, count, jnp.int32(playouts), jnp.int32(0), jnp.int32(longest))
+        records = backend.play_all(
+            g, jnp.stack(columns_of(position, streams)), job, lanes=lanes, longest=longest, first_plays=True, moves=moves
+        )
+        found, result = _reduce(g, lax.optimization_barrier(records), position, playouts, bounds)
+        row = _fields(size).pack(**_describe(g, position), **found)
+        return (row, records.events.reshape(leaves, playouts, -1), result.astype(jnp.int8)) if moves else (row,)
+
+    shapes = [jax.ShapeDtypeStruct(shape, jnp.uint32) for shape in ((num_columns + 3, leaves), (3,))]
     sharding = jax.sharding.SingleDeviceSharding(device)
-    options = compiler_options(device.platform)
-    jitted = jax.jit(step, in_shardings=sharding, out_shardings=sharding, compiler_options=options)
+    options = backend.compiler_options()
+    jitted = jax.jit(forms.written(backend.form, step), in_shardings=sharding, out_shardings=sharding, compiler_options=options)
     return jitted.lower(*shapes).compile()
 
 
 _compiled = Programs(_build)
 
 
-def _describe(g, position: Position) -> dict[str, jax.Array]:
+def _position(g: Geometry, columns: tuple[jax.Array, ...]) -> tuple[Position, jax.Array]:
+    """(positions, streams) of columns."""
+    own, opp, ko, passes, black, streams = table_of(columns)
+    is_black = black != jnp.int32(0)
+    to_play = jnp.where(is_black, jnp.int8(BLACK), jnp.int8(-BLACK))
+    stones = bb.choose(is_black, own, opp), bb.choose(is_black, opp, own)
+    return Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size), streams
+
+
+def _describe(g: Geometry, position: Position) -> dict[str, jax.Array]:
     """What the host must know of the positions themselves."""
-    own, opp = own_and_opp(position)
-    legal = legal_for_both(g, own, opp, position.ko) & ~position.is_over()[:, None, None]
-    no_eye = points_of(g, useful(g, own, opp))
+    own, opp = dynamics.own_and_opp(position)
+    legal = dynamics.legal_for_both(g, own, opp, position.ko) & ~position.is_over()[:, None, None]
+    no_eye = bb.points_of(g, rules.no_eyes(g, own, opp))
     return {
         "words": jnp.stack([*own, *opp], axis=1),
         "ko": position.ko,
         "passes": position.passes,
-        "hash": position_hash(position),
+        "hash": dynamics.stones_hash(position),
         "legal": legal,
         "useful": legal[:, 0] & no_eye,
         "margin": rules.area_margin(g, own, opp).astype(jnp.int16),
     }
 
 
-def _reduce(g, records, position: Position, playouts: int, bounds) -> dict[str, jax.Array]:
-    """The playouts' sums for the player to move; `bounds`, int32 [B, 2], as `jaxgo.running.engine.thresholds` gives them."""
-    win_from, draw_at = bounds[:, :1], bounds[:, 1:]
+def _reduce(g: Geometry, records, position: Position, playouts: int, bounds) -> tuple[dict[str, jax.Array], jax.Array]:
+    """(the playouts' sums for the player to move, his results in halves, int32 [B, K])."""
     shape = (position.batch, playouts)
     black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
     margin = records.margin.reshape(shape)
-    of_black = jnp.where(margin >= win_from, jnp.int32(2), jnp.where(margin == draw_at, jnp.int32(1), jnp.int32(0)))
-    result = jnp.where(black, of_black, jnp.int32(2) - of_black)
+    result = outcome.of_mover(margin, bounds[:, None], black)
     mine = [b.reshape(shape) for b in records.first_black]
     theirs = [b.reshape(shape) for b in records.first_white]
     firsts = bb.choose(black, mine, theirs), bb.choose(black, theirs, mine)
-    kinds = [tuple(jnp.where(here, w, jnp.uint32(0)) for w in f)
-             for f, won in zip(firsts, (jnp.int32(2), jnp.int32(0))) for here in (result >= 0, result == won, result == 1)]  # fmt: skip
-    points = count_points(g, jnp.stack([jnp.stack(kind) for kind in kinds])).reshape(len(result), 2, 3, -1)
-    firsts = jnp.stack([points[:, :, 0], jnp.int32(2) * points[:, :, 1] + points[:, :, 2]], axis=2)
-    squares = jnp.square(margin.astype(jnp.int32))
-    parts = jnp.stack([squares // jnp.int32(_SQUARES_LOW), squares % jnp.int32(_SQUARES_LOW)], axis=1)
-    out = {
+    kinds = []
+    for board, won in zip(firsts, (outcome.WIN, outcome.LOSS)):
+        for here in (jnp.ones(shape, jnp.bool_), result == jnp.int32(won), result == jnp.int32(outcome.DRAW)):
+            kinds.append(jnp.stack([jnp.where(here, w, jnp.uint32(0)) for w in board]))
+    points = count_points(g, jnp.stack(kinds)).reshape(len(result), 2, 3, -1)
+    counts = jnp.stack([points[:, :, 0], jnp.int32(outcome.WIN) * points[:, :, 1] + points[:, :, 2]], axis=2)
+    found = {
         "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
         "lead": jnp.sum(jnp.where(black, margin, -margin), axis=1, dtype=jnp.int32),
-        "squares": jnp.sum(parts, axis=2, dtype=jnp.int32),
-        "firsts": jnp.pad(firsts.astype(jnp.int16), ((0, 0), (0, 0), (0, 0), (0, 1))),
+        "squares": square_sums(margin, jnp.ones(shape, jnp.bool_)),
+        "firsts": jnp.pad(counts.astype(jnp.int16), ((0, 0), (0, 0), (0, 0), (0, 1))),
     }
-    if records.events is not None:
-        out |= {"events": records.events.reshape(*shape, -1), "results": result.astype(jnp.int8)}
-    return out
+    return found, result

@@ -9,8 +9,7 @@ import threading
 
 import numpy as np
 
-from jaxgo import Position
-from jaxgo.board.position import BLACK
+from jaxgo import BLACK, Position
 from jaxgo.records.sgf import format_point
 from search.analysis.fields import QueryError
 from search.game import hash_numbers, turn

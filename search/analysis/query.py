@@ -7,8 +7,8 @@ import math
 import numpy as np
 from sgfmill import common
 
-from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
-from jaxgo.board.position import BLACK, WHITE
+from jaxgo import BLACK, WHITE
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from search import rulesets
 from search.analysis import fields
 from search.analysis.fields import QueryError

@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 
-from jaxgo import Position
+from jaxgo import BLACK, Evaluation, Position
 from jaxgo.cli import version
-from jaxgo.results.evaluation import Evaluation
-from jaxgo.board.position import BLACK
 from search import move_infos
 from search.analysis.work import Task
 

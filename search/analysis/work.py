@@ -7,8 +7,7 @@ import time
 import numpy as np
 
 import jaxgo
-from jaxgo import Position
-from jaxgo.results.evaluation import Evaluation
+from jaxgo import Evaluation, Position
 from search.analysis.games import Node, together
 from search.analysis.query import Query
 from search.game import turn as turn_of

@@ -9,8 +9,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo import Position
-from jaxgo.board.position import NO_KO
+from jaxgo import NO_KO, Position
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.table import Table, chains, neighbours
 from search.gtp.thinker import Ownership

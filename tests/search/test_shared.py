@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from jaxgo.board.position import BLACK
+from jaxgo import BLACK
 from search import UCB1, Rave, Search
 from search.rounds import Restrictions
 from search.shared import SharedLeaves

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from search.game import IllegalMove
 from search.gtp import arguments, handicap
 from search.gtp.protocol import CANNOT_UNDO, ILLEGAL_MOVE, SYNTAX_ERROR, UNACCEPTABLE_SIZE, Failure

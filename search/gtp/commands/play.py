@@ -4,8 +4,7 @@ import time
 
 import numpy as np
 
-from jaxgo import evaluate
-from jaxgo.results.evaluation import Evaluation
+from jaxgo import Evaluation, evaluate
 from jaxgo.records.sgf import format_point
 from search.choice import Choice
 from search.gtp import arguments, scoring

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from jaxgo.board import bitboard as bb
-from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE, PLAYED_IN_64_BITS, Geometry, geometry, playing_geometry
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry, geometry, playing_geometry
 from tests import referee
 
 LAYOUTS = [(size, 32) for size in range(MIN_SIZE, MAX_SIZE + 1)] + [(size, 64) for size in (9, 15, *PLAYED_IN_64_BITS)]

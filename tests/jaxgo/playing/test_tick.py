@@ -13,8 +13,9 @@ from jaxgo.board import bitboard as bb
 from jaxgo.playing import draws
 from jaxgo.board import rules
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
-from jaxgo.base.one_loop import compiler_options, in_one_loop
-from jaxgo.playing.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick, useful
+from jaxgo import compiler_options
+from jaxgo.base.one_loop import in_one_loop
+from jaxgo.playing.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
 
 LANES = 256
 
@@ -36,7 +37,7 @@ def forgone(size: int, lanes: Lanes) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(running, number of legal points that are no own eye and no candidate, number of dead points) of each lane."""
     g = playing_geometry(size)
     none = tuple(jnp.zeros_like(x) for x in lanes.own)
-    no_eye = useful(g, lanes.own, lanes.opp)
+    no_eye = rules.no_eyes(g, lanes.own, lanes.opp)
     legal = rules.legal_points(g, lanes.own, lanes.opp, none, rules.out_of_atari(g, lanes.own, lanes.opp))
     drawn = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
     missing = bb.without(bb.both(no_eye, legal), drawn)

@@ -8,7 +8,7 @@ import pytest
 
 import jaxgo
 from jaxgo.board.geometry import geometry
-from jaxgo.running.leaves import STAY, LeafResults, Leaves
+from jaxgo import STAY, LeafResults, Leaves
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 

@@ -5,10 +5,7 @@ Not on lanes, devices, the batch around it, or how a job is cut into calls: all 
 
 import hashlib
 import json
-import os
 import pathlib
-import subprocess
-import sys
 
 import jax
 import numpy as np
@@ -16,6 +13,7 @@ import pytest
 
 import jaxgo
 from tests.positions import SIZES, assert_same, fields, three_positions, without_moves
+from tests.processes import run_with_devices
 
 ROOT = pathlib.Path(__file__).parents[3]
 SMALL = (5, 9)
@@ -110,8 +108,8 @@ ON_EIGHT_DEVICES = """
 import json, re, sys
 import jax
 import jaxgo
-from jaxgo.running import engine
-from jaxgo.backends import nvidia as kernel
+from jaxgo.backends.gpu import Nvidia
+from jaxgo.running import evaluate, jobs
 from tests import positions
 from tests.jaxgo.running import test_reproducibility as here
 
@@ -123,7 +121,7 @@ for size in (5, 9, 19):
         played = jaxgo.playouts(positions.three_positions(size), count, seed=1, moves=True, devices=devices)
         evaluated = jaxgo.evaluate(positions.three_positions(size), count, seed=1, devices=devices) if size in here.SMALL else None
         digests[f"{size} {devices}"] = [
-            size, here.digest(positions.fields(played)), None if evaluated is None else here.digest(vars(evaluated))
+            size, here.digest(positions.fields(played)), None if evaluated is None else here.digest(evaluated.sums._asdict())
         ]
 few = jaxgo.playouts(positions.three_positions(5)[0], 3, seed=1, moves=True)  # fewer than devices
 try:
@@ -131,12 +129,20 @@ try:
     refused = "nothing"
 except ValueError as error:
     refused = str(error)
-jitted, shapes = engine.program("sums", 9, (1, 1024), 512, 243, tuple(jax.devices()), kernel.play_all)
+
+
+class Trusted(Nvidia):
+    def has_kernel(self, size):
+        return True
+
+
+sums = evaluate._output(("margins", "ownership", "amaf"))
+jitted, shapes = jobs.program(sums, 9, (1, 1024), 512, 243, tuple(jax.devices()), Trusted(None))
 on_gpus = jitted.trace(*shapes).lower(lowering_platforms=("cuda",)).as_text()
-programs = engine._compiled.made.values()
+programs = jobs._compiled.programs()
 print(json.dumps({
     "played": digests, "few": here.digest(positions.fields(few)), "refused": refused, "programs": len(programs),
-    "on_gpus": [on_gpus.count(text) for text in ("num_partitions = 8", "sdy.manual_computation", "__gpu$xla.gpu.triton")],
+    "on_gpus": [on_gpus.count(text) for text in ("num_partitions = 8", "sdy.manual_computation", "__gpu$xla.gpu.ptx")],
     "collectives": sum(len(re.findall("all-gather|all-reduce|all-to-all|permute", program.as_text())) for program in programs),
 }))
 """
@@ -154,19 +160,13 @@ def digest(arrays: dict) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def on_eight_devices() -> dict:
     """What `ON_EIGHT_DEVICES` prints, in a process of its own with eight CPU devices."""
-    flags = " ".join([os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=8"]).strip()
-    environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(
-        [sys.executable, "-c", ON_EIGHT_DEVICES], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout)
+    return json.loads(run_with_devices(8, ON_EIGHT_DEVICES))
 
 
 def test_playouts_do_not_depend_on_devices(reference, on_eight_devices):
     """All eight, some, one, and more of them than playouts."""
     assert {size for size, _, _ in on_eight_devices["played"].values()} == {5, 9, 19}
-    here = {size: digest(vars(jaxgo.evaluate(three_positions(size), SIZES[size], seed=1))) for size in SMALL}
+    here = {size: digest(jaxgo.evaluate(three_positions(size), SIZES[size], seed=1).sums._asdict()) for size in SMALL}
     for name, (size, played, evaluated) in on_eight_devices["played"].items():
         assert played == digest(fields(reference[size])), name
         assert evaluated == here.get(size), name

@@ -1,0 +1,102 @@
+"""Whether the kernel plays the same playouts as XLA on a device: tried before it is used, and remembered.
+
+A wrong kernel, or a driver that makes a wrong one of it, would give wrong results without a word. So on first use of a board size
+on a device a few dozen playouts are played both ways and compared, bit for bit: all outputs, from the empty board, a game in its
+middle, one that is over, and under a cap. What was found is kept beside jax's compile cache, where there is one.
+"""
+
+import functools
+import hashlib
+import json
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgo.backends import remembered
+from jaxgo.base import forms
+from jaxgo.base.constants import max_plies
+from jaxgo.base.trials import tried
+from jaxgo.board import dynamics
+from jaxgo.board.geometry import geometry
+from jaxgo.board.position import Position
+from jaxgo.playing.playout import Job
+from jaxgo.playing.wire import columns_of
+
+#: Playouts from each position, and lanes: fewer, so that lanes take a second one.
+PLAYOUTS, LANES = 24, 64
+
+
+class Agreement(NamedTuple):
+    """What was found."""
+
+    agrees: bool
+    """The kernel's playouts are XLA's."""
+    reason: str
+    """Why not; empty where they are."""
+
+
+@functools.cache
+def of_kernel(device: jax.Device, size: int) -> Agreement:
+    """Whether the kernel agrees with XLA on a device for a board size (looked at once, see the module's text)."""
+    from jaxgo.backends import nvidia
+
+    with forms.within(forms.GPU):
+        text = "".join(nvidia.text(size, True, moves) for moves in (False, True))
+    made = hashlib.sha256(text.encode()).hexdigest()
+    name = json.dumps([size, device.device_kind, device.client.platform_version, jax.__version__, made])
+    reason = remembered.recall(name)
+    if reason is None:
+        try:
+            reason = tried(lambda: compare(device, size, nvidia.play_all))
+        except Exception as error:  # whatever a compiler or a driver may raise
+            return Agreement(False, f"it failed: {error}")
+        remembered.keep(name, reason)
+    return Agreement(not reason, reason)
+
+
+def compare(device: jax.Device, size: int, play_all) -> str:
+    """What differs between the playouts of a kernel's `play_all` and XLA's on a device; empty if nothing does."""
+    from jaxgo.backends import xla
+
+    g, longest = geometry(size), max_plies(size)
+    columns = _columns(size)
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, np.zeros(6, np.uint32))]
+
+    def program(play_all, moves: bool, lanes: int):
+        def play(columns, numbers):
+            job = Job(PLAYOUTS, tuple(numbers[:2]), *numbers[2:].astype(jnp.int32))
+            return play_all(g, columns, job, lanes=lanes, longest=longest, first_plays=True, moves=moves)
+
+        sharding = jax.sharding.SingleDeviceSharding(device)
+        return jax.jit(play, in_shardings=sharding, out_shardings=sharding).lower(*shapes).compile()
+
+    with forms.within(forms.GPU):
+        for moves in (False, True):
+            ways = (play_all, LANES), (xla.play_all, PLAYOUTS * columns.shape[1])
+            programs = [program(how, moves, lanes) for how, lanes in ways]
+            for cap in (longest, size + 1):
+                numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, 5, cap], np.uint32)
+                ours, theirs = (jax.device_get(made(columns, numbers)) for made in programs)
+                for field, a, b in zip(ours._fields, ours, theirs):
+                    if not all(map(np.array_equal, jax.tree.leaves(a), jax.tree.leaves(b))):
+                        return f"its playouts differ from XLA's in {field!r}"
+    return ""
+
+
+def _columns(size: int) -> np.ndarray:
+    """The columns of four positions: the empty board, a game in its middle, it with colours changed, and one that is over."""
+    random, point = np.random.default_rng(size), size * size
+    position = Position.empty(size)
+    for _ in range(size * size // 2):
+        free = np.flatnonzero(np.asarray(dynamics.legal(position))[0, :point])
+        position = position.play(random.choice(free) if len(free) else point)
+        if bool(position.is_over()[0]):
+            break
+    board = np.asarray(position.to_array())
+    stones = np.concatenate([np.zeros_like(board), board, -board, board])
+    to_play = np.array([1, int(position.to_play[0]), -int(position.to_play[0]), 1], np.int8)
+    ko = np.array([-1, int(position.ko[0]), int(position.ko[0]), -1], np.int16)
+    batch = Position.from_array(stones, to_play=to_play, ko=ko, passes=np.array([0, 0, 1, 2]))
+    return np.stack(columns_of(jax.device_get(batch), np.arange(4, dtype=np.int32)))

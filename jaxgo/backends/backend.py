@@ -1,0 +1,48 @@
+"""What a kind of device decides for playouts, and the plain way, which suits any."""
+
+import jax
+
+from jaxgo.backends import xla
+from jaxgo.base import forms
+from jaxgo.base.forms import Form
+from jaxgo.board.geometry import Geometry, playing_geometry
+from jaxgo.playing.playout import Job
+from jaxgo.playing.wire import Records
+
+
+class Backend:
+    """Playouts by XLA as they come; other kinds of devices have a class of their own (`jaxgo.backends.choice`)."""
+
+    platform: str = "tpu"
+    """Of jax: "cpu", "gpu" or another."""
+    form: Form = forms.PLAIN
+    """How programs are written for it."""
+    lanes_by_bytes: dict[int, int] = {}
+    """Playouts that run at a time on a device, or a core of a CPU, by bytes of a board."""
+    lanes_else: int = 1 << 15
+    """The same for boards that are not in `lanes_by_bytes`."""
+
+    def most_lanes(self, size: int) -> int:
+        """How many playouts run at a time on a device or core for a board size."""
+        with forms.within(self.form):
+            g = playing_geometry(size)
+        return self.lanes_by_bytes.get(g.num_words * g.dtype.itemsize, self.lanes_else)
+
+    def lanes_for(self, most: int, wanted: int) -> int:
+        """The lanes of a call that has use for `wanted`, at most `most`; some may stay idle."""
+        return max(1, min(most, wanted))
+
+    def compiler_options(self) -> dict[str, bool | int | float | str]:
+        """Options for `jax.jit(..., compiler_options=...)` with which XLA makes good programs of playouts."""
+        return {}
+
+    def play_all(
+        self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool
+    ) -> Records:
+        """Plays a job's playouts, as a part of a program for the device; see `jaxgo.backends.xla.play_all`."""
+        with forms.within(self.form):
+            return xla.play_all(g, columns, job, lanes=lanes, longest=longest, first_plays=first_plays, moves=moves)
+
+    def report(self) -> dict[str, object]:
+        """What was found out about the device's compiler, for reports."""
+        return {}

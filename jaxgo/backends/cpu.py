@@ -1,0 +1,136 @@
+"""Playouts on CPUs: by XLA, each tick in one vector loop, and what is tried so that it is one.
+
+Two things are not promised by XLA's documentation: that it makes vectors of the single-loop form (`jaxgo.base.one_loop`), and
+which compiler options it knows. The options are tried once per process, and those that this XLA does not know are left out.
+Whether there are vectors is measured (`vector_ratio`), against a loop of which XLA always makes vectors.
+"""
+
+import functools
+import platform
+import time
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxgo.backends import remembered, xla
+from jaxgo.backends.backend import Backend
+from jaxgo.base import forms
+from jaxgo.base.one_loop import trusted
+from jaxgo.base.trials import tried
+from jaxgo.board.geometry import geometry
+from jaxgo.playing import playout
+from jaxgo.playing.draws import STEP
+from jaxgo.playing.playout import Ready
+
+#: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them.
+#: From jax 0.12 on it also takes the ticks' loop for a small one, and compiles it whole, without vectors: 13 times slower.
+OPTIONS: dict[str, bool | int | float | str] = {
+    "xla_cpu_prefer_vector_width": 512,
+    "xla_disable_hlo_passes": "small-while-loop-hoisting",
+}
+#: Above this `vector_ratio` ticks are not made of vectors. Vectors of 256 or 512 bits give about 1, none 5 or more (measured).
+SLOW = 3.0
+#: Ticks that are timed, and elements of the plain loop for each lane, so that both take about as long.
+TICKS, VECTOR_WORK = 64, 20
+#: Lanes come in odd multiples of so many, a cache line: arrays that lie a power of two apart would all fall on a few sets of the
+#: cache and push each other out (a fifth of the speed).
+LINE = 16
+
+
+class Cpu(Backend):
+    """One core of a CPU."""
+
+    platform = "cpu"
+    form = forms.CPU
+    # What fits a core's cache, measured.
+    lanes_by_bytes = {4: 1008, 8: 1008, 12: 1072, 20: 688, 24: 688, 28: 528, 32: 368, 48: 208, 56: 208}
+    lanes_else = 144
+
+    def lanes_for(self, most: int, wanted: int) -> int:
+        """An odd number of cache lines."""
+        lines = -(-wanted // LINE)
+        return super().lanes_for(most, LINE * (lines + 1 - lines % 2))
+
+    def compiler_options(self) -> dict[str, bool | int | float | str]:
+        """Those of `OPTIONS` that this XLA knows."""
+        return dict(known_options())
+
+    def report(self) -> dict[str, object]:
+        """Whether ticks are single loops, and made of vectors, by how their time compares, and which options are set."""
+        ratio, options = vector_ratio(), self.compiler_options()
+        return {"one_loop": trusted(), "vectors": ratio <= SLOW, "vector_ratio": ratio, "compiler_options": options}
+
+
+@functools.cache
+def known_options() -> dict[str, bool | int | float | str]:
+    """Those of `OPTIONS` that this XLA knows (tried once per process)."""
+    if _compiles(OPTIONS):
+        return OPTIONS
+    known = {name: value for name, value in OPTIONS.items() if _compiles({name: value})}
+    text = f"this version of XLA does not know {', '.join(OPTIONS.keys() - known)}; playouts on the CPU may be slower"
+    warnings.warn(text, stacklevel=2)
+    return known
+
+
+def _compiles(options: dict[str, bool | int | float | str]) -> bool:
+    def trial():
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            jax.jit(lambda x: x + jnp.int32(1), compiler_options=options).lower(np.int32(0)).compile()
+
+    try:
+        tried(trial)
+    except Exception:  # whatever a compiler may raise
+        return False
+    return True
+
+
+@functools.cache
+def vector_ratio() -> float:
+    """Time of a loop of ticks over that of a plain vector loop of about as much work: 0.7 to 2 where ticks are vectors too.
+
+    Measured in half a second, once per process, or once for this jax and machine where there is a compile cache; above `SLOW` that
+    is said in a warning.
+    """
+    name = f"vector_ratio, jax {jax.__version__}, {platform.machine()} {platform.processor()} {platform.node()}"
+    ratio = remembered.recall(name)
+    if ratio is None:
+        ratio = round(tried(lambda: _vector_ratio(known_options())), 2)
+        remembered.keep(name, ratio)
+    if ratio > SLOW:
+        text = f"this XLA (jax {jax.__version__}) does not make vectors of playouts on the CPU: they will be several times slower"
+        warnings.warn(text, stacklevel=2)
+    return ratio
+
+
+def _vector_ratio(options: dict[str, bool | int | float | str], lanes: int = 1008, repeats: int = 9) -> float:
+    g = geometry(5)
+
+    def of_ticks(number):
+        none = tuple(jnp.zeros_like(number) for _ in range(g.num_words))
+        zero = jnp.zeros_like(number, jnp.int32)
+        first = Ready(none, none, zero + g.pass_index, zero, zero, number * jnp.uint32(STEP), number, zero)
+        return xla.ticks(g, playout.fresh_lanes(g, first, jnp.int32(1 << 20), False, 0), TICKS)
+
+    def of_vectors(number):
+        def mix(_, x):
+            for _ in range(4):
+                x = (x ^ (x >> jnp.uint32(15))) * jnp.uint32(STEP) + (x << jnp.uint32(7))
+            return x
+
+        return lax.fori_loop(0, TICKS, mix, number)
+
+    seconds = []
+    with jax.default_device(jax.local_devices(backend="cpu")[0]), forms.within(forms.CPU):
+        for function, count in ((of_ticks, lanes), (of_vectors, lanes * VECTOR_WORK)):
+            numbers = jnp.arange(count, dtype=jnp.uint32)
+            program = jax.jit(function, compiler_options=options).lower(numbers).compile()
+            taken = []
+            for _ in range(repeats):
+                start = time.perf_counter()
+                jax.block_until_ready(program(numbers))
+                taken.append(time.perf_counter() - start)
+            seconds.append(min(taken))
+    return seconds[0] / seconds[1]

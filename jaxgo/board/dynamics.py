@@ -1,0 +1,202 @@
+"""What `Position`'s methods compute, as pure functions of positions, and how they are run.
+
+The functions are traced like any other; `run` is how the methods call them: in the form of whatever platform the program is
+lowered for, each device on its own positions where they are sharded explicitly, and, outside of a trace, in programs for batches
+of a few sizes only, so that a batch that has not been seen before need not be compiled for.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxgo.base import forms
+from jaxgo.base.constants import BLACK, NO_KO
+from jaxgo.board import bitboard as bb
+from jaxgo.board import rules
+from jaxgo.board.bitboard import Board, points_of
+from jaxgo.board.geometry import Geometry
+
+if TYPE_CHECKING:
+    from jaxgo.board.position import Position
+
+
+def own_and_opp(position: "Position") -> tuple[Board, Board]:
+    """The stones of the player to move, and the other's."""
+    black = position.to_play == jnp.int8(BLACK)
+    return bb.choose(black, position.black, position.white), bb.choose(black, position.white, position.black)
+
+
+def ko_board(g: Geometry, ko: jax.Array) -> Board:
+    """The set of the ko point, empty for NO_KO."""
+    index = jnp.asarray(g.index_of_point)[ko.astype(jnp.int32)]
+    return bb.one_point(g, jnp.where(ko < 0, jnp.int32(g.pass_index), index))
+
+
+def to_array(position: "Position") -> jax.Array:
+    """`Position.to_array`."""
+    return bb.stones_array(position.geometry, position.black, position.white)
+
+
+def legal(position: "Position") -> jax.Array:
+    """`Position.legal`."""
+    g = position.geometry
+    own, opp = own_and_opp(position)
+    points = points_of(g, rules.legal_points(g, own, opp, ko_board(g, position.ko), rules.out_of_atari(g, own, opp)))
+    with_pass = jnp.concatenate([points, jnp.ones_like(points[..., :1])], axis=-1)
+    return with_pass & ~is_over(position)[..., None]
+
+
+def useful(position: "Position") -> jax.Array:
+    """`Position.useful`."""
+    g = position.geometry
+    return legal(position)[..., :-1] & points_of(g, rules.no_eyes(g, *own_and_opp(position)))
+
+
+def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Array:
+    """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
+
+    `ko` is the ko point or NO_KO. The boards' shape is [...].
+    """
+    forbidden, free = ko_board(g, ko), rules.out_of_atari(g, own, opp)
+    none = tuple(jnp.zeros_like(x) for x in forbidden)
+    both = rules.legal_points(g, own, opp, forbidden, free), rules.legal_points(g, opp, own, none, free)
+    return jnp.stack([points_of(g, points) for points in both], axis=-2)
+
+
+def is_over(position: "Position") -> jax.Array:
+    """`Position.is_over`."""
+    return position.passes >= jnp.int8(2)
+
+
+def played(position: "Position", points: jax.Array, where: jax.Array) -> "Position":
+    """The positions after legal moves, int32 [B], where (bool [B]) a move is wanted and the game is not over."""
+    return _if_going_on(position, _after(position, points), where)
+
+
+def _after(position: "Position", points: jax.Array) -> "Position":
+    g = position.geometry
+    own, opp = own_and_opp(position)
+    index = jnp.asarray(g.index_of_point)[points]
+    own, opp, ko = rules.play(g, own, opp, bb.one_point(g, index))
+    black = position.to_play == jnp.int8(BLACK)
+    is_pass = points == jnp.int32(g.num_points)
+    ko_points = points_of(g, ko)
+    return dataclasses.replace(
+        position,
+        black=bb.choose(black, own, opp),
+        white=bb.choose(black, opp, own),
+        to_play=-position.to_play,
+        ko=jnp.where(jnp.any(ko_points, axis=-1), jnp.argmax(ko_points, axis=-1), NO_KO).astype(jnp.int16),
+        passes=jnp.where(is_pass, position.passes + jnp.int8(1), jnp.int8(0)),
+    )
+
+
+def _if_going_on(position: "Position", after: "Position", where: jax.Array) -> "Position":
+    moves = where & ~is_over(position)
+    return jax.tree.map(lambda new, old: jnp.where(moves, new, old), after, position)
+
+
+#: What may be wrong with a move, in the order of `tried`'s answers from 1 on.
+FAULTS = ("the game is over", "the point is occupied", "the ko forbids it", "it is suicide")
+
+
+def tried(position: "Position", points: jax.Array, where: jax.Array) -> tuple["Position", jax.Array]:
+    """(`played`, int32 [B]: 0 for a legal move or none, else 1 + the number of what is wrong with it in `FAULTS`).
+
+    To look at one move takes a tenth of the program that `legal` is.
+    """
+    g = position.geometry
+    own, opp = own_and_opp(position)
+    after = _after(position, points)
+    mine = own_and_opp(after)[1]
+    is_pass = points == jnp.int32(g.num_points)
+    occupied = bb.any_point(bb.both(bb.one_point(g, jnp.asarray(g.index_of_point)[points]), bb.either(own, opp)))
+    suicide = bb.any_point(rules.without_liberties(g, mine, own_and_opp(after)[0]))
+    faults = (is_over(position), occupied, ~is_pass & (points == position.ko.astype(jnp.int32)), suicide)
+    fault = jnp.zeros_like(points)
+    for i, wrong in reversed(list(enumerate(faults))):
+        fault = jnp.where(wrong, jnp.int32(i + 1), fault)
+    return _if_going_on(position, after, where), jnp.where(where, fault, jnp.int32(0))
+
+
+def score(position: "Position") -> jax.Array:
+    """`Position.score`."""
+    return rules.area_margin(position.geometry, position.black, position.white)
+
+
+def stones_hash(position: "Position") -> jax.Array:
+    """`Position.hash`."""
+    g, keys = position.geometry, rules.zobrist_keys(position.size)
+
+    def numbers(stones: Board, key: np.ndarray) -> jax.Array:
+        held = points_of(g, stones)[..., None]
+        return jnp.where(held, np.broadcast_to(key, (*held.shape[:-1], 2)), jnp.uint32(0))
+
+    of_stones = numbers(position.black, keys[0]) ^ numbers(position.white, keys[1])
+    return lax.reduce(of_stones, np.uint32(0), lax.bitwise_xor, (of_stones.ndim - 2,))
+
+
+def without_liberties(position: "Position") -> jax.Array:
+    """bool [B, P]: stones of chains without liberties."""
+    g = position.geometry
+    return points_of(g, rules.without_liberties(g, position.black, position.white))
+
+
+# How the methods run them.
+
+#: Outside of a trace there are programs for batches of powers of four up to here, and of powers of two beyond.
+POWERS_OF_FOUR_UP_TO = 1024
+
+
+def is_traced(*trees) -> bool:
+    """Whether any array in the pytrees is traced: the caller stands inside `jit` or its kin."""
+    return any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(trees))
+
+
+def run(fn: Callable, *args):
+    """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B]."""
+    leaves = jax.tree.leaves(args)
+    devices = set() if is_traced(leaves) else {d for x in leaves if isinstance(x, jax.Array) for d in x.devices()}
+    if len(devices) != 1 or leaves[0].ndim != 1 or not len(leaves[0]):
+        return _program(fn, None)(*args)
+    (device,), count = devices, len(leaves[0])
+    room = _room(count)
+    # By way of the host, where no shape needs compiling, and by explicit transfers, which a transfer guard lets pass.
+    if room != count:
+        args = jax.tree.map(lambda x: np.pad(jax.device_get(x), (0, room - count)), args)
+    out = _program(fn, device.platform)(*jax.device_put(args, device))
+    return out if room == count else jax.device_put(jax.tree.map(lambda x: jax.device_get(x)[:count], out), device)
+
+
+@functools.cache
+def _program(fn: Callable, platform: str | None):
+    """The function compiled for a platform, or traced for whichever it will be."""
+    if platform:
+        return jax.jit(forms.written(forms.of_platform(platform), fn))
+    return jax.jit(functools.partial(over_mesh, functools.partial(forms.by_platform, fn)))
+
+
+def _room(count: int) -> int:
+    power = (count - 1).bit_length()
+    return 1 << (power + power % 2 if count <= POWERS_OF_FOUR_UP_TO else power)
+
+
+def over_mesh(fn: Callable, *args):
+    """`fn(*args)`, a function of arrays [B, ...] that treats each element of the batch by itself, or takes one without an axis.
+
+    Where an array is sharded explicitly, each device computes its part of the batch, of all arrays that have one.
+    """
+    shardings = [jax.typeof(x).sharding for x in jax.tree.leaves(args)]
+    sharded = [s for s in shardings if not s.mesh.empty and s.spec and s.spec[0] is not None]
+    if not sharded:
+        return fn(*args)
+    mesh, spec = sharded[0].mesh, jax.P(sharded[0].spec[0])
+    specs = jax.tree.map(lambda x: spec if jnp.ndim(x) else jax.P(), args)
+    args = jax.tree.map(lambda x, s: jax.reshard(x, jax.NamedSharding(mesh, s)), args, specs)
+    return jax.shard_map(fn, mesh=mesh, in_specs=specs, out_specs=spec)(*args)

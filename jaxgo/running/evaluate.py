@@ -1,0 +1,142 @@
+"""Statistics of playouts, reduced on the device."""
+
+import concurrent.futures
+import contextlib
+import functools
+from collections.abc import Collection, Iterator
+from typing import Unpack
+
+import jax
+import numpy as np
+
+from jaxgo.base import checks
+from jaxgo.board.position import Position
+from jaxgo.results.evaluation import Evaluation, Interrupted, Played
+from jaxgo.results.sums import STATISTICS, Sums, reduce_records, zero_sums
+from jaxgo.running.chunks import Chunk
+from jaxgo.running.jobs import Output, results
+from jaxgo.running.request import Options, Request, takes_options
+
+
+@takes_options
+def evaluate(
+    position: Position, num_playouts: int, *, komi=7.5, statistics: Collection[str] = STATISTICS, **options: Unpack[Options]
+) -> Evaluation:
+    """Plays `num_playouts` random playouts from each position and returns their statistics, reduced on the device.
+
+    The playouts are those of `jaxgo.playouts` with the same arguments. Memory does not grow with their number. Inside `jit` and
+    its kin use `jaxgo.simulate`.
+
+    Args:
+      position: B positions; one that is over gives playouts of length 0.
+      num_playouts: playouts of each position, 1 to 2**31 - 1.
+      komi: points that White gets; a finite number, or B of them. Draws count half a win.
+      statistics: what to have besides win rates, means of margins and lengths, of "margins" (their histogram), "ownership" and
+        "amaf"; all by default. They take up to 8 (2 P + 1), 8 P and 32 P bytes of memory a position, P = N**2.
+      **options: those of all jobs.
+
+    Returns:
+      `Evaluation` of numpy arrays.
+
+    Raises:
+      TypeError, ValueError: an argument is not what it must be; before any work is done.
+      Interrupted: on Ctrl-C, a KeyboardInterrupt whose `partial` holds the statistics of the playouts finished until then.
+    """
+    found = None
+    with _Adding(Request.of(position, num_playouts, komi, **options), _checked(statistics)) as adding:
+        try:
+            for _ in adding.chunks():
+                pass
+        except KeyboardInterrupt:
+            adding.finish()
+            raise Interrupted(adding.evaluation()) from None
+        found = adding.evaluation()
+    return found
+
+
+@takes_options
+def evaluations(
+    position: Position, num_playouts: int, *, komi=7.5, statistics: Collection[str] = STATISTICS, **options: Unpack[Options]
+) -> Iterator[Evaluation]:
+    """`jaxgo.evaluate` while it goes on: an iterator of evaluations, each of all playouts finished so far.
+
+    The last one is complete and what `jaxgo.evaluate` returns; which playouts those before it hold depends on what was ready
+    first. To stop early, leave the loop: what is under way is finished and dropped.
+
+    Args:
+      position, num_playouts, komi, statistics: as in `jaxgo.evaluate`.
+      **options: those of all jobs.
+
+    Raises:
+      TypeError, ValueError: an argument is not what it must be; before any work is done.
+    """
+    request, statistics = Request.of(position, num_playouts, komi, **options), _checked(statistics)
+
+    def stream() -> Iterator[Evaluation]:
+        with _Adding(request, statistics) as adding:
+            for _ in adding.chunks():
+                yield adding.evaluation(copy=True)
+
+    return stream()
+
+
+def _checked(statistics: Collection[str]) -> tuple[str, ...]:
+    if isinstance(statistics, str):
+        raise TypeError(f"statistics must be a collection of names, such as [{statistics!r}]")
+    for name in statistics:
+        checks.one_of("statistics", name, STATISTICS)
+    return tuple(name for name in STATISTICS if name in statistics)
+
+
+@functools.cache
+def _output(statistics: tuple[str, ...]) -> Output:
+    """The output of sums, always the same for the same statistics, so that it is compiled once."""
+
+    def reduce(g, records, columns, bounds, valid) -> Sums:
+        return reduce_records(g, records, bounds, valid, statistics)
+
+    return Output(first_plays="amaf" in statistics, moves=False, reduce=reduce)
+
+
+class _Adding:
+    """Adds up a request's chunks.
+
+    That happens in a thread of its own, which Ctrl-C does not reach: it is raised in the main thread, at any moment, and between
+    two of a chunk's additions it would leave sums that do not belong together.
+    """
+
+    def __init__(self, request: Request, statistics: tuple[str, ...]):
+        self._request, self._statistics = request, statistics
+        self._sums = zero_sums(request.size**2, request.batch, statistics)
+        self._thread = concurrent.futures.ThreadPoolExecutor(1)
+
+    def __enter__(self) -> "_Adding":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.finish()
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yields chunks that have been added."""
+        with contextlib.closing(results(self._request, _output(self._statistics))) as parts:
+            for chunk, part in parts:
+                self._thread.submit(self._add, chunk, part).result()
+                yield chunk
+
+    def _add(self, chunk: Chunk, part: Sums) -> None:
+        here = slice(chunk.start, chunk.start + chunk.size)
+        for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
+            target[here] += source[: chunk.size]
+
+    def finish(self) -> None:
+        """Waits for the addition that is under way, if there is one."""
+        self._thread.shutdown(wait=True)
+
+    def evaluation(self, copy: bool = False) -> Evaluation:
+        """Of what has been added."""
+        asked = self._request
+        sums = jax.tree.map(np.copy, self._sums) if copy else self._sums
+        return Evaluation(
+            size=asked.size, komi=asked.komi, sums=sums, complete=bool((sums.num_playouts == asked.num_playouts).all()),
+            played=(Played(asked.seed, asked.streams, asked.first_playout, asked.num_playouts),),
+        )  # fmt: skip

@@ -1,0 +1,154 @@
+"""How a job is done: cut into chunks, which workers play.
+
+Chunks are of a few compiled shapes, as many for one worker as for another. Cores of a CPU take the next chunk when they are free.
+Several devices run one program, by `shard_map`, on a chunk each; they never wait for each other in it. Results are placed or
+added by chunk, so that neither the cut nor the order shows in them.
+"""
+
+import concurrent.futures
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from jaxgo.backends.backend import Backend
+from jaxgo.backends.choice import backend_of, teams_of
+from jaxgo.backends.programs import Programs
+from jaxgo.base.constants import max_plies
+from jaxgo.base.trials import as_by_default
+from jaxgo.board.geometry import Geometry, geometry
+from jaxgo.playing.playout import Job
+from jaxgo.playing.wire import Records, num_columns_of_position
+from jaxgo.running import chunks
+from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
+from jaxgo.running.request import Request
+
+#: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
+LEAST_PER_LANE = 4
+#: Words of a chunk that are not columns: the seed's, positions, playouts of each, the first one's number, the cap.
+NUMBERS = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """What is made of a chunk's playouts on the device."""
+
+    first_plays: bool
+    """Whether it needs first plays."""
+    moves: bool
+    """Whether it needs moves."""
+    reduce: Callable[[Geometry, Records, tuple[jax.Array, ...], jax.Array, jax.Array], Any]
+    """Called with the geometry, records [B * n], columns of the positions (uint32 [B] each), bounds (int32 [B, 2]; see
+    `jaxgo.results.outcome`) and which records are playouts (bool [B, n]); gives arrays whose first axis is B. Outputs with the
+    same function share programs."""
+
+    @property
+    def per_lane(self) -> int:
+        """Playouts of a chunk for each lane."""
+        return chunks.PER_LANE_WITH_MOVES if self.moves else chunks.PER_LANE
+
+
+def program(
+    output: Output, size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...],
+    backend: Backend | None = None,
+):  # fmt: skip
+    """The function of a chunk shape on devices (played as their backend does), and the shapes of its arguments.
+
+    It takes a chunk for each device, side by side on the first axis of both arguments, and gives the results likewise: the
+    columns of the positions and their bounds, uint32 [devices, C + 2, positions], and `NUMBERS` numbers.
+    """
+    g, backend = geometry(size), backend or backend_of(devices[0])
+    positions, each = shape
+    lanes = backend.lanes_for(lanes, positions * each // LEAST_PER_LANE)
+
+    def chunk(columns, numbers):
+        columns, bounds = columns[0, :-2], columns[0, -2:].astype(jnp.int32).T
+        job = Job(each, tuple(numbers[0, :2]), *numbers[0, 2:].astype(jnp.int32))
+        records = backend.play_all(
+            g, columns, job, lanes=lanes, longest=longest, first_plays=output.first_plays, moves=output.moves
+        )
+        row, column = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
+        valid = (row < job.num_positions) & (column < job.num_playouts)
+        # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
+        out = output.reduce(g, lax.optimization_barrier(records), tuple(columns), bounds, valid)
+        return jax.tree.map(lambda x: x[None], out)
+
+    shapes = [
+        jax.ShapeDtypeStruct((len(devices), *x), jnp.uint32)
+        for x in ((num_columns_of_position(g) + 2, positions), (NUMBERS,))
+    ]
+    mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
+    sharding = NamedSharding(mesh, each_its_own)
+    jitted = jax.jit(
+        jax.shard_map(chunk, mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
+        in_shardings=sharding,
+        out_shardings=sharding,
+        compiler_options=backend.compiler_options(),
+    )
+    return jitted, shapes
+
+
+def _build(output: Output, size: int, *key) -> jax.stages.Compiled:
+    jitted, shapes = program(output, size, *key)
+    return jitted.lower(*shapes).compile()
+
+
+_compiled = Programs(_build)
+
+
+def longest_for(output: Output, cap: int, size: int) -> int:
+    """Plies that a program has room for, at least the cap: of a few numbers where moves are kept, so that caps share programs."""
+    return min(max_plies(size), 1 << (cap - 1).bit_length()) if output.moves else max_plies(size)
+
+
+def results(request: Request, output: Output) -> Iterator[tuple[Chunk, Any]]:
+    """Does the job and yields each chunk with what was made of it (numpy arrays) as it is finished.
+
+    `request.progress` is told of a chunk when the next one is asked for.
+    """
+    size, longest = request.size, longest_for(output, request.max_plies, request.size)
+    idle = teams_of(request.workers)
+    together, num_workers = len(idle[0]), len(request.workers)
+    room = chunks.room(request.batch, request.num_playouts, num_workers, request.lanes, output.per_lane, max_plies(size))
+    todo = chunks.cut(request.batch, request.num_playouts, room, num_workers)
+    groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
+    columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
+
+    def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        take = np.minimum(np.arange(chunk.start, chunk.start + room[0]), request.batch - 1)
+        numbers = (*request.seed, chunk.size, chunk.count, request.first_playout + chunk.first, request.max_plies)
+        return columns[:, take], np.array(numbers, np.uint32)
+
+    def run(group: list[Chunk], devices: tuple[jax.Device, ...]):
+        with as_by_default():
+            function = _compiled(output, size, room, request.lanes, longest, devices)
+            of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
+            # Numpy arrays: to put them on the device first would take longer than the call.
+            out = jax.tree.map(np.asarray, function(*(np.stack(x) for x in zip(*of_each))))
+        return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
+
+    done = 0
+    pool = concurrent.futures.ThreadPoolExecutor(len(idle))
+    running: dict[concurrent.futures.Future, tuple[list[Chunk], tuple[jax.Device, ...]]] = {}
+    try:
+        while True:
+            while idle and (group := next(groups, None)) is not None:
+                devices = idle.pop()
+                running[pool.submit(run, group, devices)] = (group, devices)
+            if not running:
+                return
+            for future in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
+                group, devices = running.pop(future)
+                idle.append(devices)
+                for chunk, out in zip(group, future.result()):
+                    yield chunk, out
+                    done += chunk.size * chunk.count
+                    if request.progress is not None:
+                        request.progress(done, request.total)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,41 @@
+"""Statistics of moves, summed on the device while the playouts are played."""
+
+from typing import Unpack
+
+import numpy as np
+
+from jaxgo.base import checks
+from jaxgo.board.position import Position
+from jaxgo.results import credits
+from jaxgo.results.move_statistics import MoveStatistics, output_of
+from jaxgo.running.jobs import Output, results
+from jaxgo.running.request import Options, Request, takes_options
+
+
+@takes_options
+def move_statistics(
+    position: Position, num_playouts: int, *, rule: str = "amaf", komi=7.5, **options: Unpack[Options]
+) -> MoveStatistics:
+    """Plays playouts from each position and sums up on the device what each point earns by a rule of credit.
+
+    Args:
+      position: B positions; ply 0 of a playout is the move of the player to move.
+      num_playouts: playouts of each position, 1 to 2**31 - 1.
+      rule: one of `jaxgo.credits.RULES`.
+      komi: points that White gets; a finite number, or B of them.
+      **options: those of all jobs.
+
+    Returns:
+      `MoveStatistics`.
+
+    Raises:
+      TypeError, ValueError: an argument is not what it must be; before any work is done.
+    """
+    checks.one_of("rule", rule, credits.RULES)
+    request = Request.of(position, num_playouts, komi, **options)
+    total = None
+    for chunk, part in results(request, Output(first_plays=False, moves=True, reduce=output_of(rule))):
+        if total is None:
+            total = np.zeros((request.batch, *part.shape[2:]), np.int64)
+        total[chunk.start : chunk.start + chunk.size] += part[: chunk.size].sum(axis=1, dtype=np.int64)
+    return MoveStatistics.from_units(total, num_playouts)

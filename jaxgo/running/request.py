@@ -1,0 +1,190 @@
+"""What is asked of a job: the options that all jobs share, and the request that comes of them, checked at the door."""
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgo.backends.backend import Backend
+from jaxgo.backends.choice import backend_of, workers_of
+from jaxgo.base import checks
+from jaxgo.base.constants import INT32_MAX, max_plies
+from jaxgo.board.dynamics import is_traced
+from jaxgo.board.geometry import Geometry, geometry
+from jaxgo.board.position import Position
+from jaxgo.playing import draws
+from jaxgo.playing.wire import columns_of
+from jaxgo.results import outcome
+
+#: The most lanes that can be asked for.
+MOST_LANES = 1 << 18
+
+Progress = Callable[[int, int], None]
+"""Called with the number of playouts finished and the number in all, after every chunk, in the calling thread."""
+
+Seed = Any
+"""An int in [0, 2**64), or a jax key."""
+
+
+class Options(TypedDict, total=False):
+    """The options of all jobs; `OPTIONS_HELP` says what they mean."""
+
+    seed: Seed
+    first_playout: int
+    max_plies: int | None
+    streams: Any
+    devices: Sequence[jax.Device] | jax.Device | int | None
+    lanes: int | None
+    progress: Progress | None
+
+
+_DEFAULTS: dict[str, Any] = {
+    "seed": 0, "first_playout": 0, "max_plies": None, "streams": None, "devices": None, "lanes": None, "progress": None,
+}  # fmt: skip
+
+OPTIONS_HELP = """\
+      seed: an int in [0, 2**64), or a jax key. These are different seeds: 5 is not `jax.random.key(5)`.
+      first_playout: number of the first playout, from 0; playouts 0 to 999 and then 1000 to 1999 are those of one call of 2000.
+      max_plies: cap on a playout's plies, 1 to the default of 3 N**2.
+      streams: int, or int [B]: the positions' random streams, from 0; by default 0 to B - 1, so that equal positions in a batch
+        get different playouts. Positions with one stream share their random numbers.
+      devices: jax devices to use, by default all local ones; a CPU that is the only device plays on all its cores. A number means
+        so many workers on the first device: 1 is one core of a CPU.
+      lanes: playouts that run at a time on a device or core; the result does not depend on it.
+      progress: called with (done, total) after each chunk, in the calling thread."""
+
+Function = TypeVar("Function", bound=Callable)
+
+
+def takes_options(function: Function) -> Function:
+    """Shows the options in a function's signature and documentation, in the place of `**options`."""
+
+    @functools.wraps(function)
+    def checked(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    signature = inspect.signature(function)
+    mine = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in _DEFAULTS.items()]
+    checked.__signature__ = signature.replace(parameters=[*mine, *options])  # type: ignore[attr-defined]
+    if function.__doc__:
+        checked.__doc__ = function.__doc__.replace("      **options: those of all jobs.", OPTIONS_HELP)
+    return checked  # type: ignore[return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A job, checked: playouts of positions, and on what."""
+
+    size: int
+    """N."""
+    columns: np.ndarray
+    """uint32 [C, B]: the positions on the wire, with their streams (see `jaxgo.playing.wire`)."""
+    num_playouts: int
+    """Of each position."""
+    komi: float | np.ndarray
+    """A float, or float64 [B]."""
+    seed: tuple[int, int]
+    """Two words of 32 bits."""
+    streams: np.ndarray
+    """int32 [B]."""
+    first_playout: int
+    """Number of the first playout."""
+    max_plies: int
+    """The cap."""
+    workers: tuple[jax.Device, ...]
+    """The devices, a CPU as often as it has cores."""
+    lanes: int
+    """Playouts that run at a time on a worker, at most."""
+    progress: Progress | None
+    """To be told how far it is."""
+
+    @classmethod
+    def of(cls, position: Position, num_playouts: int, komi=0.0, **options) -> "Request":
+        """The request for playouts from `position`; `options` are those of `Options`.
+
+        Raises:
+          TypeError, ValueError: an argument is not what it must be, or traced.
+        """
+        unknown = options.keys() - _DEFAULTS.keys()
+        if unknown:
+            raise TypeError(f"options must be of {', '.join(_DEFAULTS)}, not {', '.join(sorted(unknown))}")
+        asked = _DEFAULTS | options
+        if not isinstance(position, Position):
+            raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+        if is_traced(position, num_playouts, komi, *asked.values()):
+            raise TypeError("this function needs values, not traced arrays: inside jit, vmap and their kin use jaxgo.simulate")
+        size, batch = position.size, checks.integer("the batch of position", position.batch, 1)
+        num_playouts = checks.integer("num_playouts", num_playouts, 1)
+        first = checks.integer("first_playout", asked["first_playout"], 0)
+        checks.integer("first_playout + num_playouts", first + num_playouts, 1)
+        streams = np.arange(batch, dtype=np.int32) if asked["streams"] is None else asked["streams"]
+        streams = checks.integers("streams", streams, (batch,), 0, INT32_MAX)
+        workers = workers_of(asked["devices"])
+        lanes = asked["lanes"] if asked["lanes"] is not None else backend_of(workers[0]).most_lanes(size)
+        progress = asked["progress"]
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
+        # On the host, where no shape needs compiling.
+        columns = np.stack(columns_of(jax.device_get(position), streams))
+        return cls(
+            size=size, columns=columns, num_playouts=num_playouts, komi=checks.komis(komi, batch),
+            seed=seed_words(asked["seed"]), streams=streams, first_playout=first, workers=workers, progress=progress,
+            max_plies=check_max_plies(asked["max_plies"], size), lanes=checks.integer("lanes", lanes, 1, MOST_LANES),
+        )  # fmt: skip
+
+    @property
+    def geometry(self) -> Geometry:
+        """The layout of the boards on the wire."""
+        return geometry(self.size)
+
+    @property
+    def batch(self) -> int:
+        """B, the number of positions."""
+        return self.columns.shape[1]
+
+    @property
+    def total(self) -> int:
+        """Playouts in all."""
+        return self.batch * self.num_playouts
+
+    @property
+    def backend(self) -> Backend:
+        """How the workers play."""
+        return backend_of(self.workers[0])
+
+    def bounds(self) -> np.ndarray:
+        """int32 [B, 2]: komi as bounds of margins (see `jaxgo.results.outcome`)."""
+        return np.broadcast_to(outcome.bounds(self.komi, self.size**2), (self.batch, 2))
+
+
+def check_max_plies(value: int | None, size: int) -> int:
+    """The cap on plies: at least 1, at most the default of three times the points."""
+    return max_plies(size) if value is None else checks.integer("max_plies", value, 1, max_plies(size))
+
+
+def check_seed(seed: Seed) -> Seed:
+    """An int in [0, 2**64) or a jax key of one element; TypeError or ValueError otherwise."""
+    if hasattr(seed, "dtype") and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
+        if seed.shape:
+            raise ValueError(f"seed must be one key, not an array of keys of shape {seed.shape}")
+        return seed
+    if hasattr(seed, "dtype") and seed.dtype == jnp.uint32 and seed.shape == (2,):
+        return seed
+    try:
+        return checks.integer("seed", seed, 0, 2**64 - 1)
+    except TypeError:
+        raise TypeError(f"seed must be an integer or a jax key, not {seed!r}") from None
+
+
+def seed_words(seed: Seed) -> tuple[int, int]:
+    """The two words of a seed that is not traced."""
+    seed = check_seed(seed)
+    if isinstance(seed, int):
+        return seed & 0xFFFFFFFF, seed >> 32
+    return tuple(int(word) for word in jax.device_get(draws.seed_words(seed)))  # type: ignore[return-value]

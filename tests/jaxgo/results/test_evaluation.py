@@ -1,0 +1,205 @@
+"""Evaluations as values: their sums and rates, adding, saving, copying; and what an interruption leaves."""
+
+import copy
+import math
+import pickle
+import signal
+import threading
+import time
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo.results.sums import STATISTICS
+from tests.processes import only_on_linux
+
+PLAYOUTS = 300
+
+
+def same(one: jaxgo.Evaluation, other: jaxgo.Evaluation) -> None:
+    """All sums are equal."""
+    for name, a, b in zip(one.sums._fields, one.sums, other.sums, strict=True):
+        assert (a is None) == (b is None), name
+        if a is not None:
+            np.testing.assert_array_equal(a, b, strict=True, err_msg=name)
+    np.testing.assert_array_equal(one.komi, other.komi)
+
+
+@pytest.fixture(scope="module")
+def positions() -> jaxgo.Position:
+    return jaxgo.Position.empty(5, 3).play([0, 12, 25])
+
+
+@pytest.fixture(scope="module")
+def whole(positions) -> jaxgo.Evaluation:
+    return jaxgo.evaluate(positions, PLAYOUTS, seed=1)
+
+
+def test_rates_are_those_of_the_playouts(positions, whole):
+    """Each figure against numpy's of the single playouts."""
+    margin = jaxgo.playouts(positions, PLAYOUTS, seed=1).margin.astype(np.float64)
+    wins = margin > 7.5
+    np.testing.assert_allclose(whole.win_rate, wins.mean(axis=1))
+    np.testing.assert_allclose(whole.win_rate_error, wins.std(axis=1) / math.sqrt(PLAYOUTS))
+    np.testing.assert_allclose(whole.margin_mean, margin.mean(axis=1))
+    np.testing.assert_allclose(whole.margin_std, margin.std(axis=1))
+    for i in range(3):
+        np.testing.assert_array_equal(whole.margin_histogram[i], np.bincount(margin[i].astype(int) + 25, minlength=51))
+
+
+@pytest.mark.parametrize("komi", [7.5, [7.0, -3.0, 0.5]])
+def test_komi_may_be_each_positions_own(positions, komi):
+    """A vector of komi gives what each komi gives alone; draws count half."""
+    found = jaxgo.evaluate(positions, PLAYOUTS, seed=1, komi=komi)
+    for i, one in enumerate(np.broadcast_to(komi, 3)):
+        alone = jaxgo.evaluate(positions, PLAYOUTS, seed=1, komi=float(one))[i]
+        assert (found.sums.wins[i], found.sums.draws[i]) == (alone.sums.wins, alone.sums.draws)
+        assert found[i].win_rate == alone.win_rate
+        np.testing.assert_array_equal(found.amaf_wins[i], alone.amaf_wins)
+
+
+@pytest.mark.parametrize("wanted", [(), ("margins",), ("ownership",), ("amaf",), ("amaf", "ownership"), STATISTICS])
+def test_only_what_is_wanted_is_there(positions, whole, wanted):
+    found = jaxgo.evaluate(positions, PLAYOUTS, seed=1, statistics=wanted)
+    for name in ("win_rate", "win_rate_error", "margin_mean", "margin_std", "length_mean", "truncated", "num_playouts"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+    for statistic, names in (("margins", ["margin_histogram"]), ("ownership", ["ownership"]), ("amaf", ["amaf_visits", "amaf_wins"])):
+        for name in names:
+            if statistic in wanted:
+                np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+            else:
+                with pytest.raises(ValueError, match=f"without '{statistic}'; jaxgo.evaluate"):
+                    getattr(found, name)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"statistics": "amaf"}, TypeError, "statistics must be a collection of names"),
+        ({"statistics": ["wins"]}, ValueError, "statistics must be one of 'margins', 'ownership', 'amaf', not 'wins'"),
+        ({"komi": [1.5]}, ValueError, r"komi must be one number or have shape \(3,\), not \(1,\)"),
+        ({"komi": [1.5, np.nan, 0.0]}, ValueError, "komi must be finite, not nan"),
+        ({"komi": ["a", "b", "c"]}, TypeError, "komi must be a number or numbers"),
+        ({"sed": 1}, TypeError, "options must be of seed, .*, not sed"),
+    ],
+)
+def test_bad_arguments_are_refused(positions, options, error, text):
+    with pytest.raises(error, match=text):
+        jaxgo.evaluate(positions, 1, **options)
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"])
+def test_evaluations_and_interruptions_are_values(whole, way):
+    same(way(whole), whole)
+    same(way(whole[1]), whole[1])
+    interrupted = way(jaxgo.Interrupted(whole))
+    same(interrupted.partial, whole)
+    assert str(interrupted) == "interrupted after 900 playouts"
+
+
+def test_one_position_of_a_batch(whole):
+    one = whole[1]
+    assert one.win_rate == whole.win_rate[1] and one.ownership.shape == (5, 5)
+    np.testing.assert_array_equal(whole[[1]].ownership[0], one.ownership)
+    with pytest.raises(TypeError, match="of one position, not of a batch"):
+        len(one)
+    with pytest.raises(TypeError, match="of one position, not of a batch"):
+        one[0]
+
+
+def test_parts_add_up_to_the_whole(positions, whole):
+    parts = [jaxgo.evaluate(positions, 100, seed=1, first_playout=first) for first in (0, 200, 100)]
+    added = parts[0].plus(parts[1]).plus(parts[2])
+    same(added, whole)
+    assert [(x.first, x.count) for x in added.played] == [(0, 300)]
+    same(parts[0][2].plus(parts[2][2]), parts[0].plus(parts[2])[2])
+
+
+def test_what_does_not_belong_together_is_not_added(positions, whole):
+    def of(**options):
+        return jaxgo.evaluate(positions, 50, **{"seed": 1, **options})
+
+    refused = "share playouts: numbers 0 to 299 and 299 to 348 of one seed and stream"
+    with pytest.raises(ValueError, match=refused):
+        whole.plus(of(first_playout=299))
+    with pytest.raises(ValueError, match="share playouts"):
+        whole.plus(whole)
+    with pytest.raises(ValueError, match="share playouts"):
+        whole.plus(of(streams=[7, 1, 8]))
+    assert whole.plus(of(first_playout=300)).num_playouts.tolist() == [350] * 3
+    assert whole.plus(of(seed=2)).num_playouts.tolist() == [350] * 3
+    assert whole.plus(of(streams=[7, 8, 9])).num_playouts.tolist() == [350] * 3
+    for other in (whole[:2], of(seed=2, komi=0.5), of(seed=2, statistics=["amaf"])):
+        with pytest.raises(ValueError, match="of one \\(size, batch, komi, statistics\\) can be added"):
+            whole.plus(other)
+
+
+def test_saving_and_loading(tmp_path, positions, whole):
+    for i, evaluation in enumerate((whole, whole[0], jaxgo.evaluate(positions, 5, komi=[1.0, 2.0, 3.0], statistics=["amaf"]))):
+        evaluation.save(tmp_path / f"{i}.npz")
+        loaded = jaxgo.Evaluation.load(tmp_path / f"{i}.npz")
+        same(loaded, evaluation)
+        assert type(loaded.komi) is type(evaluation.komi) and loaded.complete and loaded.size == 5
+    with pytest.raises(ValueError, match="share playouts"):
+        jaxgo.Evaluation.load(tmp_path / "0.npz").plus(whole)
+    (tmp_path / "no.npz").write_bytes(b"PK nothing")
+    np.savez(tmp_path / "other.npz", x=1)
+    for name in ("no.npz", "other.npz"):
+        with pytest.raises(ValueError, match="path must be a file that Evaluation.save has written"):
+            jaxgo.Evaluation.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        jaxgo.Evaluation.load(tmp_path / "missing.npz")
+
+
+def test_a_stream_of_evaluations_ends_with_the_whole(positions):
+    expected = jaxgo.evaluate(positions, 20_000, seed=1)
+    seen = list(jaxgo.evaluations(positions, 20_000, seed=1))
+    counts = [int(x.num_playouts.sum()) for x in seen]
+    assert counts == sorted(set(counts)) and len(seen) > 1
+    assert [x.complete for x in seen] == [False] * (len(seen) - 1) + [True]
+    same(seen[-1], expected)
+    for found in jaxgo.evaluations(positions, 20_000, seed=1):
+        same(found, found[:])
+        break  # leaving early is no error
+    with pytest.raises(ValueError, match="num_playouts must be between"):
+        jaxgo.evaluations(positions, 0)
+
+
+def test_values_are_needed_outside_of_traces(positions):
+    for call in (jaxgo.evaluate, jaxgo.playouts, jaxgo.move_statistics):
+        with pytest.raises(TypeError, match="inside jit, vmap and their kin use jaxgo.simulate"):
+            jax.jit(lambda p, call=call: call(p, 10).win_rate)(positions)
+    with pytest.raises(TypeError, match="use jaxgo.simulate"):
+        jax.jit(lambda seed: jaxgo.evaluate(positions, 10, seed=seed).win_rate)(jax.random.key(0))
+
+
+@only_on_linux
+def test_an_interruption_leaves_sums_that_belong_together():
+    """Ctrl-C at 12 moments while many positions are added up: of each playout all sums are there, or none."""
+    positions = jaxgo.Position.empty(5, 2_000)
+    jaxgo.evaluate(positions, 1)  # compiled
+    start = time.monotonic()
+    jaxgo.evaluate(positions, 16)
+    took, partials = time.monotonic() - start, []
+    main = threading.main_thread().ident
+    for i in range(12):
+        timer = threading.Timer(took * (i + 1) / 13, lambda: signal.pthread_kill(main, signal.SIGINT))
+        try:
+            timer.start()
+            jaxgo.evaluate(positions, 16)
+            timer.join()
+        except jaxgo.Interrupted as error:
+            partials.append(error.partial)
+        except KeyboardInterrupt:  # before the first chunk or after the last
+            pass
+    assert partials, "no interruption came in time"
+    for partial in partials:
+        sums, n = partial.sums, partial.num_playouts
+        np.testing.assert_array_equal(sums.margins.sum(axis=1), n)
+        margins = np.arange(-25, 26)
+        np.testing.assert_array_equal(sums.margins @ margins, sums.lead)
+        np.testing.assert_array_equal(sums.margins @ (margins > 7.5), sums.wins)
+        assert (np.abs(sums.owned) <= n[:, None]).all() and (sums.first.sum(axis=1) <= n[:, None]).all()
+        assert ((n == 0) | (sums.length > 0)).all() and not partial.complete
