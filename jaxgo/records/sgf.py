@@ -23,8 +23,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sgfmill import common, sgf, sgf_grammar, sgf_properties
+from sgfmill import sgf, sgf_grammar, sgf_properties
 
+from jaxgo.board.coordinates import coordinate
 from jaxgo.board.geometry import MAX_SIZE, MIN_SIZE
 
 if TYPE_CHECKING:
@@ -154,10 +155,6 @@ class GameRecord:
         # numpy joins the parts: with jax.numpy, each length of record would compile its own program.
         return jax.tree.map(lambda *leaves: np.concatenate(leaves), *self._replay(len(self.moves)))
 
-    def coordinate(self, point: int) -> str:
-        """A point as people write it: "E5" (columns A to Z without I, row 1 at the bottom), or "pass"."""
-        return format_point(point, self.size)
-
     def _replay(self, num_moves: int) -> Iterator["Position"]:
         """Yields the positions 0 to `num_moves`, each a batch of 1, so that one compiled program plays all of them."""
         from jaxgo.board.position import Position
@@ -197,7 +194,7 @@ class GameRecord:
                 return position
         after, broken = _try_move(position, np.array([point], np.int32))
         if reasons := [reason for reason, found in zip(_REASONS, broken, strict=True) if np.asarray(found)[0]]:
-            raise ValueError(f"move {number}, {_NAMES[colour]} {self.coordinate(point)}, is illegal: {reasons[0]}")
+            raise ValueError(f"move {number}, {_NAMES[colour]} {coordinate(point, self.size)}, is illegal: {reasons[0]}")
         return after
 
 
@@ -227,14 +224,6 @@ def read_game(path_or_text: str | bytes | os.PathLike) -> GameRecord:
     except (ValueError, LookupError):  # the record names a character set that does not exist
         game = sgf.Sgf_game.from_coarse_game_tree(root, override_encoding="latin-1")
     return _record(game)
-
-
-def format_point(point: int, size: int) -> str:
-    """A point y * size + x as GTP and people write it, "A1" at the bottom left, columns without I; size * size is "pass"."""
-    if point == size * size:
-        return "pass"
-    row, column = divmod(point, size)
-    return common.format_vertex((size - 1 - row, column))
 
 
 def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:

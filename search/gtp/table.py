@@ -5,7 +5,8 @@ import collections
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.records.sgf import format_point, read_game
+from jaxgo.board.coordinates import COLUMNS, coordinate
+from jaxgo.records.sgf import read_game
 from search.game import Game
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.protocol import Failure
@@ -82,7 +83,7 @@ class Table:
         """The board as text, the last three moves numbered."""
         size, stones = self.size, self.stones
         recent = {point: number for number, (_, point) in enumerate(self.game.moves[-3:], start=1) if point < size * size}
-        letters = [" ".join("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:size])]
+        letters = [" ".join(COLUMNS[:size])]
         rows = []
         for y in range(size):
             marks = "".join(
@@ -118,4 +119,4 @@ def neighbours(point: int, size: int) -> list[int]:
 
 def names(points, size: int) -> str:
     """Points by their names."""
-    return " ".join(format_point(int(point), size) for point in points)
+    return " ".join(coordinate(int(point), size) for point in points)

@@ -7,7 +7,7 @@ import pytest
 from sgfmill import boards, sgf
 
 from jaxgo import Position
-from jaxgo.records.sgf import GameRecord, Setup, format_point, read_game
+from jaxgo.records.sgf import GameRecord, Setup, read_game
 
 GAMES = pathlib.Path(__file__).parents[3] / "games"
 BLACK, WHITE = 1, -1
@@ -233,8 +233,3 @@ def test_names_in_any_encoding() -> None:
     assert read_game("(;SZ[9]CA[UTF-8]PB[呉清源])".encode()).black == "呉清源"
     assert read_game(b"(;SZ[9]CA[no-such-codec]PB[M\xfcller])").black == "Müller"
     assert "ller" in read_game(b"(;SZ[9]CA[UTF-8]PB[M\xfcller])").black
-
-
-def test_format_point() -> None:
-    assert [format_point(p, 9) for p in (0, 8, 72, 80, 81)] == ["A9", "J9", "A1", "J1", "pass"]
-    assert format_point(24, 25) == "Z25"
