@@ -115,6 +115,8 @@ def _game(args: argparse.Namespace):
     last = record.last_in_play if args.move is None else args.move
     if last > len(record.moves):
         raise UsageError(f"--move must be at most {len(record.moves)}, the record's number of moves, not {last}")
+    for remark in record.remarks:
+        print(f"jaxgo genmove: {remark}", file=sys.stderr)
     komi = args.komi if args.komi is not None else record.komi if record.komi is not None else 7.5
     return Game.of_record(record, last, komi)
 
