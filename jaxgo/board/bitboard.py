@@ -139,6 +139,13 @@ def one_point(g: Geometry, index: jax.Array) -> Board:
     return tuple(jnp.where(which == jnp.int32(w), mask, g.word(0)) for w in range(g.num_words))
 
 
+def of_points(g: Geometry, points: jax.Array) -> Board:
+    """The set, of shape [...], of the points p where `points`, bool [..., P], holds."""
+    bits = jnp.left_shift(g.word(1), g.bit_of_point.astype(g.dtype))
+    held = jnp.where(points, jnp.broadcast_to(bits, points.shape), g.word(0))
+    return tuple(jnp.sum(held[..., g.word_of_point == w], axis=-1, dtype=g.dtype) for w in range(g.num_words))
+
+
 def one_neighbour(g: Geometry, point: Board) -> Board:
     """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
     return tuple(
