@@ -105,16 +105,15 @@ class GameRecord:
         text, points = self.komi_text.strip().replace(",", "."), self.size * self.size
         if not text:
             return None, ""
+        remark = f"the game record's komi, KM[{self.komi_text}], is "
         try:
             written = sgf_properties.interpret_real(text.encode())
         except ValueError:
-            return None, f"the game record's komi, KM[{self.komi_text}], is left out: it is no finite number"
+            return None, f"{remark}left out: it is no finite number"
         komi = _from_hundredths(written, fox=_FOX in self.application.lower())
         if abs(komi) > points:
-            return None, f"the game record's komi, KM[{self.komi_text}], is left out: it is beyond the {points} points of the board"
-        if komi != written:
-            return komi, f"the game record's komi, KM[{self.komi_text}], is taken for {komi:g} points: it is written in hundredths"
-        return komi, ""
+            return None, f"{remark}left out: it is beyond the {points} points of the board"
+        return komi, "" if komi == written else f"{remark}taken for {komi:g} points: it is written in hundredths"
 
     def to_play(self, move: int) -> int:
         """The colour to move after `move` moves (1 Black, -1 White); see the module's text."""
@@ -219,8 +218,8 @@ def read_game(path_or_text: str | bytes | os.PathLike) -> GameRecord:
     """Reads a game record. The first game counts where a file holds several, and the first branch where it has variations.
 
     Args:
-      path_or_text: a path, or the record itself as str or bytes. A str is the record itself where a line of it begins with "(;" and
-        no file has that name; other strings are names of files, and so is every `pathlib.Path`.
+      path_or_text: a path, or the record itself as str or bytes. A str is the record itself where a line of it begins with "(;"
+        and no file has that name; other strings are names of files, and so is every `pathlib.Path`.
 
     Raises:
       ValueError: the file cannot be read, holds no SGF, or no Go game on a square board of 2 to 25; a move or setup is off the
@@ -264,12 +263,12 @@ def _from_hundredths(written: float, *, fox: bool) -> float:
     """A komi in points, from what a record states: itself, or hundredths of points or of stones.
 
     Fox's are multiples of 25 (2.75, 3.25 and 3.75 stones, 0.5, 6.5 and 7.5 points); from 200 on such a number is taken for
-    hundredths in any record. A quarter, and what lies from 2 to 4, are stones; each is worth two points.
+    hundredths in any record. Of what is at most 4, quarters and what is at least 2 are stones, each worth two points.
     """
     if written % 25 or not (25 if fox else 200) <= abs(written) <= 2000:
         return written
     komi = written / 100
-    return 2 * komi if written % 50 or 2 <= abs(komi) <= 4 else komi
+    return 2 * komi if abs(komi) <= 4 and (written % 50 or abs(komi) >= 2) else komi
 
 
 def _raw(properties: dict[str, list[bytes]], identifier: str) -> str:
