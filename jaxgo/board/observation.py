@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.board.geometry import geometry
@@ -13,7 +12,7 @@ NUM_PLANES = 6
 """Planes of an observation without last moves."""
 
 
-def observation(position: Position, last_moves: ArrayLike | None = None) -> jax.Array:
+def observation(position: Position, last_moves=None) -> jax.Array:
     """What the player to move sees of positions, as planes of bools; a pure function, also for inside of `jit`, `vmap`, `scan`.
 
     ======  =============================================================================
@@ -28,9 +27,9 @@ def observation(position: Position, last_moves: ArrayLike | None = None) -> jax.
     6 + i   the move i plies before the last was played; nowhere for a pass, or an unknown move
     ======  =============================================================================
 
-    The planes 0 and 1 are also the first two of pgx's Go, which then has the same of the seven boards before, and as its last, 16,
-    the opposite of plane 2: ones where White is to move. A position knows no boards before it; the ko and the passes, which pgx
-    leaves out, are what the rules need of them.
+    The planes 0 and 1 are also the first two of pgx's Go, which has the same of the seven boards before as its planes 2 to 15, and
+    the opposite of plane 2 as its plane 16: ones where White is to move. A position knows no boards before it; the ko and the
+    passes, which pgx leaves out, are what the rules need of them.
 
     Args:
       position: B positions on boards of size N.
@@ -48,7 +47,7 @@ def observation(position: Position, last_moves: ArrayLike | None = None) -> jax.
     return _observation(position, _checked(last_moves, position))
 
 
-def _checked(last_moves: ArrayLike, position: Position) -> jax.Array | np.ndarray:
+def _checked(last_moves, position: Position) -> jax.Array | np.ndarray:
     """The moves, [B, K]; checked as far as they are known."""
     moves = last_moves if isinstance(last_moves, jax.core.Tracer) else np.asarray(last_moves)
     batch = position.to_play.shape

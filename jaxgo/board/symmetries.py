@@ -13,12 +13,11 @@ pure, and work inside `jit`, `vmap` and `scan`.
 
 import functools
 from types import ModuleType
-from typing import TypeAlias
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.board import bitboard as bb
@@ -26,10 +25,8 @@ from jaxgo.board.position import Position, points_of
 
 NUM_SYMMETRIES = 8
 
-_Array: TypeAlias = jax.Array | np.ndarray
 
-
-def symmetry(position: Position, k: ArrayLike) -> Position:
+def symmetry(position: Position, k) -> Position:
     """The positions, turned and mirrored.
 
     Stones and ko points move; who is to play and the passes stay.
@@ -49,13 +46,19 @@ def symmetry(position: Position, k: ArrayLike) -> Position:
 def all_symmetries(position: Position) -> Position:
     """The eight images of every position as a batch of 8 B: number `8 * b + k` is symmetry k of position b.
 
-    The images' results come back by `transform_points(result, size, inverse_symmetry(k))`.
+    Results of the images are turned back by the inverse symmetries, here to take their mean:
+
+        images = all_symmetries(position)
+        k = inverse_symmetry(np.arange(NUM_SYMMETRIES))
+        ownership = jaxgo.evaluate(images, 1000).ownership  # [8 B, N, N]
+        back = transform_points(ownership, position.size, np.tile(k, position.batch))
+        mean = back.reshape(-1, NUM_SYMMETRIES, position.size, position.size).mean(axis=1)
     """
     k = np.tile(np.arange(NUM_SYMMETRIES, dtype=np.int32), position.batch)
     return symmetry(jax.tree.map(lambda leaf: jnp.repeat(leaf, NUM_SYMMETRIES, axis=0), position), k)
 
 
-def transform_moves(moves: ArrayLike, size: int, k: ArrayLike) -> _Array:
+def transform_moves(moves, size: int, k) -> jax.Array | np.ndarray:
     """Moves of positions as moves of their images.
 
     Args:
@@ -68,7 +71,7 @@ def transform_moves(moves: ArrayLike, size: int, k: ArrayLike) -> _Array:
       Integers of the same shape and type: numpy's for what numpy holds, jax's else.
 
     Raises:
-      TypeError: moves hold no integers, or k is none.
+      TypeError: moves or k hold something else than integers.
       ValueError: moves or k are out of range, or k has a wrong shape.
     """
     size = checks.size(size)
@@ -86,7 +89,7 @@ def transform_moves(moves: ArrayLike, size: int, k: ArrayLike) -> _Array:
     return xp.where(moves < 0, moves, images[xp.broadcast_to(k, moves.shape), xp.maximum(moves, 0)])
 
 
-def transform_points(array: ArrayLike, size: int, k: ArrayLike) -> _Array:
+def transform_points(array, size: int, k) -> jax.Array | np.ndarray:
     """Values of the points of positions, such as ownership or legality, as values of the points of their images.
 
     Args:
@@ -118,12 +121,12 @@ def transform_points(array: ArrayLike, size: int, k: ArrayLike) -> _Array:
     return xp.take_along_axis(array, xp.broadcast_to(sources, array.shape), axis=-1).reshape(shape)
 
 
-def inverse_symmetry(k: ArrayLike) -> int | _Array:
+def inverse_symmetry(k) -> int | jax.Array | np.ndarray:
     """The symmetry that undoes `k`; an integer, or integers of any shape."""
     return _looked_up(_INVERSES, _checked(k, None))
 
 
-def compose_symmetries(first: ArrayLike, then: ArrayLike) -> int | _Array:
+def compose_symmetries(first, then) -> int | jax.Array | np.ndarray:
     """The symmetry that does what `first` and after it `then` do; integers, or integers of one shape."""
     first, then = _checked(first, None), _checked(then, None)
     return _looked_up(_COMPOSED, first, then)
@@ -174,7 +177,7 @@ def _symmetry(position: Position, k: jax.Array) -> Position:
     )
 
 
-def _checked(k: ArrayLike, batch: tuple[int, ...] | None) -> _Array:
+def _checked(k, batch: tuple[int, ...] | None) -> jax.Array | np.ndarray:
     """k as an array of int32, checked as far as it is known; `batch` is the shape that it may have besides ()."""
     array = k if isinstance(k, jax.core.Tracer) else np.asarray(k)
     if isinstance(array, np.ndarray):
@@ -188,7 +191,7 @@ def _checked(k: ArrayLike, batch: tuple[int, ...] | None) -> _Array:
     return array.astype(np.int32)
 
 
-def _arrays(values: ArrayLike, k: ArrayLike) -> tuple[ModuleType, _Array, _Array]:
+def _arrays(values, k) -> tuple[ModuleType, Any, Any]:
     """(numpy or jax.numpy, the values, k): numpy's where neither is jax's."""
     k = _checked(k, None)
     if k.ndim > 1:
@@ -197,7 +200,7 @@ def _arrays(values: ArrayLike, k: ArrayLike) -> tuple[ModuleType, _Array, _Array
     return xp, xp.asarray(values), k
 
 
-def _looked_up(table: np.ndarray, *symmetries: _Array) -> int | _Array:
+def _looked_up(table: np.ndarray, *symmetries) -> int | jax.Array | np.ndarray:
     """An entry of a table of numpy, as an int for ints."""
     if any(isinstance(k, jax.Array) for k in symmetries):
         return jnp.asarray(table)[symmetries]

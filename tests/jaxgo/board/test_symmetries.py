@@ -97,6 +97,12 @@ def test_legality_score_and_play_turn_with_the_position(positions, images):
     assert_same(images.play(turned_moves), all_symmetries(positions.play(moves)))
 
 
+def test_results_of_images_turn_back(positions, images):
+    k = np.tile(inverse_symmetry(EVERY), positions.batch)
+    back = transform_points(images.legal(), 5, k).reshape(-1, NUM_SYMMETRIES, 26)
+    np.testing.assert_array_equal(back, np.repeat(np.asarray(positions.legal())[:, None], NUM_SYMMETRIES, axis=1))
+
+
 def test_the_ko_is_kept_by_the_move_that_makes_it():
     before, _ = parse(BEFORE_A_KO, to_play=-1)
     position = from_games(before)
