@@ -238,7 +238,7 @@ def test_komi(property_text: str, komi: float | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "komi"),
-    [("375", 7.5), ("325", 6.5), ("275", 5.5), ("350", 7.0), ("650", 6.5), ("750", 7.5), ("550", 5.5), ("-375", -7.5)],
+    [("375", 7.5), ("325", 6.5), ("275", 5.5), ("350", 7.0), ("650", 6.5), ("750", 7.5), ("625", 6.25), ("-375", -7.5)],
 )
 @pytest.mark.parametrize("properties", ["SZ[9]", "SZ[19]", "SZ[19]AP[GNU Go:3.8]RN[3]AP[foxwq]"])
 def test_komi_in_hundredths(properties: str, text: str, komi: float) -> None:
