@@ -7,7 +7,7 @@ import numpy as np
 
 import jaxgo
 from bench.measure import Work
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.analysis.service import Client, Service
 
 
@@ -46,7 +46,7 @@ class Queries:
 
     def _query(self, name: int) -> bytes:
         size = self._size
-        move = format_point(name % size**2, size)
+        move = coordinate(name % size**2, size)
         asked = {"id": str(name), "moves": [["B", move]], "rules": "chinese", "boardXSize": size, "boardYSize": size}
         return json.dumps(asked | {self._field: self._number}).encode()
 

@@ -13,15 +13,40 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from jaxgo.backends.choice import compiler_options as compiler_options
     from jaxgo.base.cache import keep_compiled as keep_compiled
-    from jaxgo.base.constants import BLACK as BLACK, MAX_SIZE as MAX_SIZE, MIN_SIZE as MIN_SIZE, NO_KO as NO_KO, STAY as STAY, WHITE as WHITE
+    from jaxgo.base.constants import BLACK as BLACK
+    from jaxgo.base.constants import MAX_SIZE as MAX_SIZE
+    from jaxgo.base.constants import MIN_SIZE as MIN_SIZE
+    from jaxgo.base.constants import NO_KO as NO_KO
+    from jaxgo.base.constants import STAY as STAY
+    from jaxgo.base.constants import WHITE as WHITE
+    from jaxgo.board.coordinates import coordinate as coordinate
+    from jaxgo.board.coordinates import point as point
+    from jaxgo.board.observation import NUM_PLANES as NUM_PLANES
     from jaxgo.board.position import Position as Position
+    from jaxgo.board.symmetries import NUM_SYMMETRIES as NUM_SYMMETRIES
+    from jaxgo.board.symmetries import all_symmetries as all_symmetries
+    from jaxgo.board.symmetries import compose_symmetries as compose_symmetries
+    from jaxgo.board.symmetries import inverse_symmetry as inverse_symmetry
+    from jaxgo.board.symmetries import symmetry as symmetry
+    from jaxgo.board.symmetries import transform_moves as transform_moves
+    from jaxgo.board.symmetries import transform_points as transform_points
     from jaxgo.records import sgf as sgf
+    from jaxgo.records.boards import from_pgx as from_pgx
+    from jaxgo.records.boards import from_sgfmill as from_sgfmill
+    from jaxgo.records.boards import to_pgx as to_pgx
+    from jaxgo.records.boards import to_sgfmill as to_sgfmill
+    from jaxgo.records.sgf import GameRecord as GameRecord
+    from jaxgo.records.sgf import read_game as read_game
     from jaxgo.results import credits as credits
-    from jaxgo.results.evaluation import Evaluation as Evaluation, Interrupted as Interrupted
-    from jaxgo.results.move_statistics import MoveStatistics as MoveStatistics, statistics_of as statistics_of
+    from jaxgo.results.evaluation import Evaluation as Evaluation
+    from jaxgo.results.evaluation import Interrupted as Interrupted
+    from jaxgo.results.move_statistics import MoveStatistics as MoveStatistics
+    from jaxgo.results.move_statistics import statistics_of as statistics_of
     from jaxgo.results.playouts import Playouts as Playouts
-    from jaxgo.running.evaluate import evaluate as evaluate, evaluations as evaluations
-    from jaxgo.running.leaves import LeafResults as LeafResults, Leaves as Leaves
+    from jaxgo.running.evaluate import evaluate as evaluate
+    from jaxgo.running.evaluate import evaluations as evaluations
+    from jaxgo.running.leaves import LeafResults as LeafResults
+    from jaxgo.running.leaves import Leaves as Leaves
     from jaxgo.running.move_statistics import move_statistics as move_statistics
     from jaxgo.running.playouts import playouts as playouts
     from jaxgo.running.simulate import simulate as simulate
@@ -29,6 +54,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BLACK": "base.constants",
     "Evaluation": "results.evaluation",
+    "GameRecord": "records.sgf",
     "Interrupted": "results.evaluation",
     "LeafResults": "running.leaves",
     "Leaves": "running.leaves",
@@ -36,20 +62,35 @@ _HOMES = {
     "MIN_SIZE": "base.constants",
     "MoveStatistics": "results.move_statistics",
     "NO_KO": "base.constants",
+    "NUM_PLANES": "board.observation",
+    "NUM_SYMMETRIES": "board.symmetries",
     "Playouts": "results.playouts",
     "Position": "board.position",
     "STAY": "base.constants",
     "WHITE": "base.constants",
+    "all_symmetries": "board.symmetries",
     "compiler_options": "backends.choice",
+    "compose_symmetries": "board.symmetries",
+    "coordinate": "board.coordinates",
     "credits": "results.credits",
     "evaluate": "running.evaluate",
     "evaluations": "running.evaluate",
+    "from_pgx": "records.boards",
+    "from_sgfmill": "records.boards",
+    "inverse_symmetry": "board.symmetries",
     "keep_compiled": "base.cache",
     "move_statistics": "running.move_statistics",
     "playouts": "running.playouts",
+    "point": "board.coordinates",
+    "read_game": "records.sgf",
     "sgf": "records.sgf",
     "simulate": "running.simulate",
     "statistics_of": "results.move_statistics",
+    "symmetry": "board.symmetries",
+    "to_pgx": "records.boards",
+    "to_sgfmill": "records.boards",
+    "transform_moves": "board.symmetries",
+    "transform_points": "board.symmetries",
 }
 
 __all__ = sorted(_HOMES)

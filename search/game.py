@@ -7,7 +7,8 @@ import numpy as np
 
 from jaxgo import BLACK, NO_KO, Position
 from jaxgo.base import checks
-from jaxgo.records.sgf import GameRecord, format_point
+from jaxgo.board.coordinates import coordinate
+from jaxgo.records.sgf import GameRecord
 
 
 class IllegalMove(ValueError):
@@ -111,7 +112,7 @@ class Game:
             raise IllegalMove(str(error)) from None
         after_hash = np.asarray(after.hash())[0]
         if point != self.size**2 and self._seen[_number(after_hash)]:
-            raise IllegalMove(f"{format_point(point, self.size)} repeats an earlier position (positional superko)")
+            raise IllegalMove(f"{coordinate(point, self.size)} repeats an earlier position (positional superko)")
         self._add(after, after_hash, (mover, point))
 
     def undo(self) -> None:

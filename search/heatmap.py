@@ -3,11 +3,10 @@
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import COLUMNS, coordinate
 
 #: From the least to the best liked.
 SHADES = "0123456789"
-_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
 def shades(values: np.ndarray) -> np.ndarray:
@@ -37,7 +36,7 @@ def as_text(position: Position, values: np.ndarray) -> str:
             else:
                 line.append("." if np.isnan(scaled[y, x]) else SHADES[round(float(scaled[y, x]) * 9)])
         rows.append(f"{size - y:2d} {' '.join(line)}")
-    return "\n".join([*rows, "   " + " ".join(_COLUMNS[:size])])
+    return "\n".join([*rows, "   " + " ".join(COLUMNS[:size])])
 
 
 def save_picture(position: Position, values: np.ndarray, best: int, path: str, title: str) -> None:
@@ -64,9 +63,9 @@ def save_picture(position: Position, values: np.ndarray, best: int, path: str, t
         axes.add_patch(_circle(x, y, "black" if black else "white"))
     if best < size * size:
         axes.plot(best % size, best // size, marker="x", color="#1f4e8c", markersize=10, markeredgewidth=2)
-    axes.set_xticks(range(size), _COLUMNS[:size])
+    axes.set_xticks(range(size), COLUMNS[:size])
     axes.set_yticks(range(size), [str(size - y) for y in range(size)])
-    axes.set_title(f"{title}: {format_point(best, size)}")
+    axes.set_title(f"{title}: {coordinate(best, size)}")
     figure.savefig(path, dpi=150)
 
 

@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.root import RootStatistics
 
 #: Standard errors between `winrate` and `lcb`, as many as KataGo takes.
@@ -77,10 +77,10 @@ def move_infos_of_choice(choice, size: int, *, most: int | None = None, line: in
 def _info(size, move, order, visits, rate, lead, stdev, prior, pv) -> dict:
     lcb = lower_bound(rate, visits)
     return {
-        "move": format_point(move, size), "visits": round(visits), "edgeVisits": round(visits), "weight": visits,
+        "move": coordinate(move, size), "visits": round(visits), "edgeVisits": round(visits), "weight": visits,
         "edgeWeight": visits, "winrate": rate, "scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": stdev, "prior": prior,
         "utility": 2 * rate - 1, "lcb": lcb, "utilityLcb": 2 * lcb - 1, "playSelectionValue": visits, "order": order,
-        "pv": [format_point(int(point), size) for point in pv],
+        "pv": [coordinate(int(point), size) for point in pv],
     }  # fmt: skip
 
 

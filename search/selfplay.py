@@ -7,7 +7,7 @@ import numpy as np
 from sgfmill import sgf
 
 from jaxgo import Position
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.choice import Choice, Limits
 from search.game import Game, IllegalMove
 from search.players import Player
@@ -95,7 +95,7 @@ def describe(choice: Choice, colour: int, size: int) -> str:
     name = "Black" if colour == 1 else "White"
     if np.isnan(choice.win_rate):
         return f"{name} plays without playouts"
-    line = " ".join(format_point(point, size) for point in choice.variation)
+    line = " ".join(coordinate(point, size) for point in choice.variation)
     return f"{name} wins {100 * choice.win_rate:.1f} % of {choice.playouts:,} playouts; {line}"
 
 

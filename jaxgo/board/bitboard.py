@@ -140,6 +140,14 @@ def one_point(g: Geometry, index: jax.Array) -> Board:
     return tuple(jnp.where(which == jnp.int32(w), mask, g.word(0)) for w in range(g.num_words))
 
 
+def of_points(g: Geometry, points) -> Board:
+    """The set, of shape [...], of the points p where `points`, bool [..., P], holds; of numpy arrays numpy arrays."""
+    xp = points.__array_namespace__()
+    bits = np.left_shift(g.word(1), g.bit_of_point.astype(g.dtype))
+    held = xp.where(points, xp.broadcast_to(bits, points.shape), g.word(0))
+    return tuple(xp.sum(held[..., g.word_of_point == w], axis=-1, dtype=g.dtype) for w in range(g.num_words))
+
+
 def one_neighbour(g: Geometry, point: Board) -> Board:
     """One orthogonal neighbour of a set's one point: the western, or the eastern in the first column."""
     return tuple(
@@ -169,9 +177,3 @@ def stones_array(g: Geometry, black: Board, white: Board) -> jax.Array:
     """int8 [..., N, N] of two bitboards of 32-bit words of shape [...]: 1 Black, -1 White, 0 empty."""
     flat = points_of(g, black).astype(jnp.int8) - points_of(g, white).astype(jnp.int8)
     return flat.reshape(*flat.shape[:-1], g.size, g.size)
-
-
-def words_of(g: Geometry, points: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The bitboards, W numpy arrays of uint32 [...], of sets of points, bool [..., P], on the host."""
-    bits = points.astype(np.uint64) << g.bit_of_point.astype(np.uint64)
-    return tuple(bits[..., g.word_of_point == w].sum(axis=-1, dtype=np.uint64).astype(np.uint32) for w in range(g.num_words))

@@ -163,14 +163,14 @@ def run(fn: Callable, *args):
     """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B]."""
     leaves = jax.tree.leaves(args)
     devices = set() if is_traced(leaves) else {d for x in leaves if isinstance(x, jax.Array) for d in x.devices()}
-    if len(devices) != 1 or leaves[0].ndim != 1 or not len(leaves[0]):
+    if is_traced(leaves) or len(devices) > 1 or leaves[0].ndim != 1:
         return _program(fn, None)(*args)
-    (device,), count = devices, len(leaves[0])
+    device, count = next(iter(devices), None), len(leaves[0])
     room = _room(count)
     # By way of the host, where no shape needs compiling, and by explicit transfers, which a transfer guard lets pass.
     if room != count:
         args = jax.tree.map(lambda x: np.pad(jax.device_get(x), (0, room - count)), args)
-    out = _program(fn, device.platform)(*jax.device_put(args, device))
+    out = _program(fn, device.platform if device else jax.default_backend())(*jax.device_put(args, device))
     return out if room == count else jax.device_put(jax.tree.map(lambda x: jax.device_get(x)[:count], out), device)
 
 
@@ -183,7 +183,7 @@ def _program(fn: Callable, platform: str | None):
 
 
 def _room(count: int) -> int:
-    power = (count - 1).bit_length()
+    power = max(count - 1, 0).bit_length()
     return 1 << (power + power % 2 if count <= POWERS_OF_FOUR_UP_TO else power)
 
 

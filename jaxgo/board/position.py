@@ -13,7 +13,7 @@ import numpy as np
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, NO_KO, WHITE
 from jaxgo.board import dynamics
-from jaxgo.board.bitboard import Board, words_of
+from jaxgo.board.bitboard import Board, of_points
 from jaxgo.board.dynamics import is_traced, run
 from jaxgo.board.geometry import Geometry, geometry
 
@@ -231,6 +231,16 @@ class Position:
         """bool [B]: two passes in a row have ended the game."""
         return dynamics.is_over(self)
 
+    def observation(self, last_moves=None) -> jax.Array:
+        """bool [B, N, N, 6 + K]: planes for a network; see `jaxgo.board.observation`, which says what they are.
+
+        Args:
+          last_moves: integers [B, K], the last move first: a point, P for a pass, -1 for an unknown one; None for no such planes.
+        """
+        from jaxgo.board.observation import observation
+
+        return observation(self, last_moves)
+
     def score(self) -> jax.Array:
         """int32 [B]: Black's area minus White's, before komi, of the board as it stands."""
         return run(dynamics.score, self)
@@ -260,6 +270,6 @@ class Position:
 def _make(stones: np.ndarray, to_play, ko, passes) -> Position:
     """A position from checked arguments."""
     batch, size = stones.shape[:2]
-    black, white = (words_of(geometry(size), stones.reshape(batch, -1) == colour) for colour in (BLACK, WHITE))
+    black, white = (of_points(geometry(size), stones.reshape(batch, -1) == colour) for colour in (BLACK, WHITE))
     numbers = ((to_play, np.int8), (ko, np.int16), (passes, np.int8))
     return jax.device_put(Position(black, white, *(np.broadcast_to(x, batch).astype(dtype) for x, dtype in numbers), size))

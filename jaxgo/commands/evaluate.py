@@ -84,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
         record, name = _record(args)
         moves = _moves(args, record)
         komi, komi_source = _komi_of(args, record)
+        for remark in record.remarks:
+            print(f"jaxgo evaluate: {remark}", file=sys.stderr)
         report = _evaluate(args, record, name, moves, komi, komi_source)
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -136,11 +138,7 @@ def _komi_of(args: argparse.Namespace, record: "GameRecord") -> tuple[float, str
     """The komi and where it comes from."""
     if args.komi is not None:
         return args.komi, "option"
-    try:
-        komi = record.komi
-    except ValueError as error:
-        raise UsageError(f"{error}; choose one with --komi") from error
-    return (komi, "file") if komi is not None else (DEFAULT_KOMI, "default")
+    return (record.komi, "file") if record.komi is not None else (DEFAULT_KOMI, "default")
 
 
 def _evaluate(

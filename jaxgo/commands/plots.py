@@ -10,12 +10,12 @@ import pathlib
 
 import numpy as np
 
+from jaxgo.board.coordinates import COLUMNS
 from jaxgo.cli import UsageError
 from jaxgo.commands.report import Report, Row, last_move_text
 
 FORMATS = ("pdf", "png", "svg")
 
-_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _MOST_BARS = 90
 _WOOD = "#e3b778"
 _LINE = "#6b4f2a"
@@ -130,7 +130,7 @@ def _draw_board(axes, row: Row, report: Report) -> None:
                 face, rim = (_BLACK + "e6", "#00000000") if owner > 0 else (_WHITE + "e6", "#00000055")
                 corner = (x - side / 2, y - side / 2)
                 axes.add_patch(Rectangle(corner, side, side, facecolor=face, edgecolor=rim, lw=0.5, zorder=4))
-    axes.set_xticks(range(size), _COLUMNS[:size])
+    axes.set_xticks(range(size), COLUMNS[:size])
     axes.set_yticks(range(size), [str(size - y) for y in range(size)])
     axes.tick_params(length=0, labelsize=9 if size < 15 else 7.5, colors="#444444", labeltop=False)
     for spine in axes.spines.values():

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxgo.records.sgf import GameRecord, format_point
+from jaxgo.board.coordinates import coordinate
+from jaxgo.records.sgf import GameRecord
 
 if TYPE_CHECKING:
     from jaxgo import Evaluation, Position
@@ -160,14 +161,14 @@ def last_move_text(row: Row, size: int) -> str:
     if row.last_move is None:
         return ""
     colour, point = row.last_move
-    return f"{COLOUR_LETTERS[colour]} {format_point(point, size)}"
+    return f"{COLOUR_LETTERS[colour]} {coordinate(point, size)}"
 
 
 def _row_document(row: Row, size: int) -> dict[str, Any]:
     """One position of the document."""
     last = None
     if row.last_move is not None:
-        last = {"colour": COLOUR_LETTERS[row.last_move[0]], "point": format_point(row.last_move[1], size)}
+        last = {"colour": COLOUR_LETTERS[row.last_move[0]], "point": coordinate(row.last_move[1], size)}
     points = size * size
     symbols = {0: ".", 1: "X", -1: "O"}
     return {

@@ -19,6 +19,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from jaxgo.board.coordinates import COLUMNS
 from jaxgo.commands.report import Report, Row, last_move_text
 
 # Red, green, blue of the board's background: nobody's point, Black's for certain, White's for certain. Blue and orange differ for
@@ -27,7 +28,6 @@ _NOBODYS = np.array([203.0, 196.0, 180.0])
 _BLACKS = np.array([58.0, 110.0, 178.0])
 _WHITES = np.array([233.0, 140.0, 62.0])
 
-_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _NAMES = {1: "Black", -1: "White"}
 
 _OVER = "over: two passes ended the game there; the board is scored as it stands, dead stones included.\n"
@@ -132,7 +132,7 @@ def _board(report: Report, row: Row, console: Console) -> Text | str:
 def _grid(cells: list[list[str]], title: str) -> list[str]:
     """Lines of plain text: cells with column letters above and row numbers at the left."""
     size, width = len(cells), len(cells[0][0])
-    lines = [title, "   " + "".join(f"{letter:>{width}}" for letter in _COLUMNS[:size])]
+    lines = [title, "   " + "".join(f"{letter:>{width}}" for letter in COLUMNS[:size])]
     return lines + [f"{size - y:2d} " + "".join(line) for y, line in enumerate(cells)]
 
 
@@ -142,7 +142,7 @@ def _coloured_board(row: Row, title: str, ascii_only: bool) -> Text:
     symbols = {0: ".", 1: "X", -1: "O"} if ascii_only else {0: "·", 1: "●", -1: "●"}
     inks = {0: "rgb(90,85,75)", 1: "rgb(0,0,0)", -1: "rgb(255,255,255)"}
     last_point = row.last_move[1] if row.last_move else -1
-    letters = "    " + "".join(f" {letter} " for letter in _COLUMNS[:size])
+    letters = "    " + "".join(f" {letter} " for letter in COLUMNS[:size])
     text = Text(f"{title}\n{letters}\n")
     for y in range(size):
         text.append(f" {size - y:2d} ")

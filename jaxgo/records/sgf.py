@@ -10,22 +10,25 @@ the rules of `jaxgo.Position`. What is settled here:
 - Two moves of one colour in a row happen in real records (a pass was left out, or handicap stones were placed as moves). They
   are played as they stand: the player to move changes, which lifts a ko and ends a row of passes.
 - A stone played after two passes resumes the game; a further pass leaves it ended.
+- Fox, and sites that take games from it, write the komi in hundredths, of points or of stones: KM[650] is 6.5 points, KM[375] is
+  3.75 stones and so 7.5 points. A komi that cannot be is taken for none; `GameRecord.remarks` says both.
 
-Source of the format: SGF FF[4], https://www.red-bean.com/sgf/ .
+Source of the format: SGF FF[4], https://www.red-bean.com/sgf/ ; of Fox's komi: the readers of KataGo and of LizzieYzy.
 """
 
 import dataclasses
-import functools
 import os
 import pathlib
+import re
 import reprlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sgfmill import common, sgf, sgf_grammar, sgf_properties
+from sgfmill import sgf, sgf_grammar, sgf_properties
 
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.board.coordinates import coordinate
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position
@@ -33,16 +36,20 @@ if TYPE_CHECKING:
 BLACK = 1
 WHITE = -1
 EMPTY = 0
-_REASONS = (
-    "the point is occupied",
-    "it retakes the ko at once",
-    "it would leave its own chain without liberties (suicide)",
-)
+_REASONS = {
+    "the point is occupied": "the point is occupied",
+    "the ko forbids it": "it retakes the ko at once",
+    "it is suicide": "it would leave its own chain without liberties (suicide)",
+}
 _OVER = 2  # passes in a row that end a game
 
 _COLOURS = {"b": BLACK, "w": WHITE}
 _NAMES = {BLACK: "Black", WHITE: "White"}
 _DEFAULT_SIZE = 19  # FF[4]: what a Go record without SZ means
+_FOX = "foxwq"  # what Fox puts into AP
+
+#: A text begins like this, after a byte order mark and what a mail's header may hold; no name of a file does.
+_BEGINS_A_GAME = re.compile(r"^\ufeff?\s*\(\s*;", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,26 +84,35 @@ class GameRecord:
     """White's name, "" without."""
     result: str = ""
     """The result as written, such as "B+14.0", "" without."""
+    application: str = ""
+    """The programs that wrote the record (AP), separated by blanks, "" without."""
 
     @property
     def komi(self) -> float | None:
-        """The record's komi in points, None where it states none.
+        """The record's komi in points, None where it states none, or one that cannot be (see `remarks`)."""
+        return self._komi_and_remark[0]
 
-        Raises:
-          ValueError: the text is no finite number, or a number beyond the points of the board (some servers write a hundred
-            times the komi).
-        """
-        text = self.komi_text.strip().replace(",", ".")
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What of the record was not taken as it is written, a sentence each for people to read; mostly empty."""
+        remark = self._komi_and_remark[1]
+        return (remark,) if remark else ()
+
+    @property
+    def _komi_and_remark(self) -> tuple[float | None, str]:
+        """The komi, and what is to be said of it, "" for nothing."""
+        text, points = self.komi_text.strip().replace(",", "."), self.size * self.size
         if not text:
-            return None
+            return None, ""
+        remark = f"the game record's komi, KM[{self.komi_text}], is "
         try:
-            komi = sgf_properties.interpret_real(text.encode())
+            written = sgf_properties.interpret_real(text.encode())
         except ValueError:
-            raise ValueError(f"the game record's komi, KM[{self.komi_text}], is not a finite number") from None
-        points = self.size * self.size
+            return None, f"{remark}left out: it is no finite number"
+        komi = _from_hundredths(written, fox=_FOX in self.application.lower())
         if abs(komi) > points:
-            raise ValueError(f"the game record's komi, KM[{self.komi_text}], is beyond the {points} points of its board")
-        return komi
+            return None, f"{remark}left out: it is beyond the {points} points of the board"
+        return komi, "" if komi == written else f"{remark}taken for {komi:g} points: it is written in hundredths"
 
     def to_play(self, move: int) -> int:
         """The colour to move after `move` moves (1 Black, -1 White); see the module's text."""
@@ -154,10 +170,6 @@ class GameRecord:
         # numpy joins the parts: with jax.numpy, each length of record would compile its own program.
         return jax.tree.map(lambda *leaves: np.concatenate(leaves), *self._replay(len(self.moves)))
 
-    def coordinate(self, point: int) -> str:
-        """A point as people write it: "E5" (columns A to Z without I, row 1 at the bottom), or "pass"."""
-        return format_point(point, self.size)
-
     def _replay(self, num_moves: int) -> Iterator["Position"]:
         """Yields the positions 0 to `num_moves`, each a batch of 1, so that one compiled program plays all of them."""
         from jaxgo.board.position import Position
@@ -187,6 +199,7 @@ class GameRecord:
 
     def _play(self, position: "Position", number: int, colour: int, point: int) -> "Position":
         """`position` after one move of the record."""
+        from jaxgo.board import dynamics
         from jaxgo.board.position import Position
 
         is_pass = point == self.size * self.size
@@ -195,9 +208,10 @@ class GameRecord:
             position = Position.from_array(position.to_array(), to_play=-colour if is_pass else colour, passes=passes)
             if is_pass:
                 return position
-        after, broken = _try_move(position, np.array([point], np.int32))
-        if reasons := [reason for reason, found in zip(_REASONS, broken, strict=True) if np.asarray(found)[0]]:
-            raise ValueError(f"move {number}, {_NAMES[colour]} {self.coordinate(point)}, is illegal: {reasons[0]}")
+        after, faults = dynamics.run(dynamics.tried, position, np.array([point], np.int32), np.ones(1, np.bool_))
+        if fault := int(np.asarray(faults)[0]):
+            move = f"move {number}, {_NAMES[colour]} {coordinate(point, self.size)}"
+            raise ValueError(f"{move}, is illegal: {_REASONS[dynamics.FAULTS[fault - 1]]}")
         return after
 
 
@@ -205,7 +219,8 @@ def read_game(path_or_text: str | bytes | os.PathLike) -> GameRecord:
     """Reads a game record. The first game counts where a file holds several, and the first branch where it has variations.
 
     Args:
-      path_or_text: a path, or the record itself as str or bytes: what begins with "(" after blanks, or holds "(;".
+      path_or_text: a path, or the record itself as str or bytes. A str is the record itself where a line of it begins with "(;"
+        and no file has that name; other strings are names of files, and so is every `pathlib.Path`.
 
     Raises:
       ValueError: the file cannot be read, holds no SGF, or no Go game on a square board of 2 to 25; a move or setup is off the
@@ -229,19 +244,11 @@ def read_game(path_or_text: str | bytes | os.PathLike) -> GameRecord:
     return _record(game)
 
 
-def format_point(point: int, size: int) -> str:
-    """A point y * size + x as GTP and people write it, "A1" at the bottom left, columns without I; size * size is "pass"."""
-    if point == size * size:
-        return "pass"
-    row, column = divmod(point, size)
-    return common.format_vertex((size - 1 - row, column))
-
-
 def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:
     """The record's bytes, and what to call it in errors."""
     if isinstance(path_or_text, bytes):
         return path_or_text, "the given text"
-    if isinstance(path_or_text, str) and (path_or_text.lstrip("\ufeff \t\r\n").startswith("(") or "(;" in path_or_text):
+    if isinstance(path_or_text, str) and _BEGINS_A_GAME.search(path_or_text) and not os.path.isfile(path_or_text):
         return path_or_text.encode(), "the given text"
     if not isinstance(path_or_text, (str, os.PathLike)):
         raise TypeError(f"path_or_text must be a path or the text of an SGF game record, not {type(path_or_text).__name__}")
@@ -251,6 +258,18 @@ def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"the game record {name} cannot be read: {reason}") from error
+
+
+def _from_hundredths(written: float, *, fox: bool) -> float:
+    """A komi in points, from what a record states: itself, or hundredths of points or of stones.
+
+    Fox's are multiples of 25 (2.75, 3.25 and 3.75 stones, 0.5, 6.5 and 7.5 points); from 200 on such a number is taken for
+    hundredths in any record. Of what is at most 4, quarters and what is at least 2 are stones, each worth two points.
+    """
+    if written % 25 or not (25 if fox else 200) <= abs(written) <= 2000:
+        return written
+    komi = written / 100
+    return 2 * komi if abs(komi) <= 4 and (written % 50 or abs(komi) >= 2) else komi
 
 
 def _raw(properties: dict[str, list[bytes]], identifier: str) -> str:
@@ -303,6 +322,7 @@ def _record(game: sgf.Sgf_game) -> GameRecord:
         black=_text(root, "PB"),
         white=_text(root, "PW"),
         result=_text(root, "RE"),
+        application=" ".join(value.decode("latin-1").strip() for value in root.get_raw_property_map().get("AP", [])),
     )
 
 
@@ -343,32 +363,3 @@ def _text(node: sgf.Node, identifier: str) -> str:
 def _when(move: int) -> str:
     """Where in a record something stands."""
     return f"after move {move}" if move else "before the first move"
-
-
-@functools.cache
-def _compiled_move():
-    """The compiled function behind `_try_move`; jax is imported only when a record is played through."""
-    import jax
-    import jax.numpy as jnp
-
-    from jaxgo.board import bitboard, rules
-
-    @jax.jit
-    def move(position, points):
-        after = position.play(points)
-        stones = position.to_array().reshape(position.batch, -1)
-        is_pass = points == jnp.int32(position.size * position.size)
-        occupied = jnp.take_along_axis(stones, points[:, None], axis=1, mode="clip")[:, 0] != 0
-        # The board after a suicide holds a chain without liberties, since playing takes off the enemy's chains alone.
-        suicide = bitboard.any_point(rules.without_liberties(position.geometry, after.black, after.white))
-        return after, (occupied & ~is_pass, points == position.ko.astype(jnp.int32), suicide)
-
-    return move
-
-
-def _try_move(position: "Position", points: np.ndarray) -> tuple["Position", tuple]:
-    """The positions after moves that need not be legal, and bool [B] for each of `_REASONS`: whether the move breaks that rule.
-
-    `Position.legal` looks at every point; for one move this is a tenth of the program to compile.
-    """
-    return _compiled_move()(position, points)

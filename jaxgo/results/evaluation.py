@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from jaxgo.board.symmetries import transform_points
 from jaxgo.results import sums
 from jaxgo.results.sums import Sums
 
@@ -139,6 +140,15 @@ class Evaluation:
             sums=Sums(*(None if x is None else np.asarray(x[index]) for x in self.sums)),
             played=tuple(dataclasses.replace(x, streams=np.asarray(x.streams[index])) for x in self.played),
         )
+
+    def symmetry(self, k: int) -> "Evaluation":
+        """The same evaluation of the positions turned and mirrored by symmetry k, 0 to 7 (see `jaxgo.board.symmetries`)."""
+        turned = {
+            name: transform_points(getattr(self.sums, name), self.size, k)
+            for name in ("owned", "first", "first_results")
+            if getattr(self.sums, name) is not None
+        }
+        return dataclasses.replace(self, sums=self.sums._replace(**turned))
 
     def plus(self, other: "Evaluation") -> "Evaluation":
         """The evaluation of these playouts and others of the same positions with the same komi, as if made in one call.

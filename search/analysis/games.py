@@ -10,7 +10,7 @@ import threading
 import numpy as np
 
 from jaxgo import BLACK, Position
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.analysis.fields import QueryError
 from search.game import hash_numbers, turn
 
@@ -91,7 +91,7 @@ class Games:
                 except ValueError as error:
                     reason = str(error).rpartition(": ")[2]
                     name = "BW"[colour != BLACK]
-                    raise QueryError(f"Illegal move {number}: {name} {format_point(point, size)}: {reason}", "moves") from None
+                    raise QueryError(f"Illegal move {number}: {name} {coordinate(point, size)}: {reason}", "moves") from None
                 node.after[colour, point] = after
                 self._count()
             node = after

@@ -5,10 +5,10 @@ import json
 import math
 
 import numpy as np
-from sgfmill import common
 
 from jaxgo import BLACK, WHITE
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.board import coordinates
 from search import rulesets
 from search.analysis import fields
 from search.analysis.fields import QueryError
@@ -226,15 +226,9 @@ def _colour(name, field: str) -> int:
 def _point(name, field: str, size: int) -> int:
     """The point of a location such as "E5" or "pass"."""
     try:
-        if not isinstance(name, str) or not name.isascii():
-            raise ValueError
-        place = common.move_from_vertex(name.strip(), size)
+        return coordinates.point(name.strip() if isinstance(name, str) else "", size)
     except ValueError:
         raise QueryError(f"Could not parse board location: {_short(str(name), 50)}", field) from None
-    if place is None:
-        return size**2
-    row, column = place
-    return (size - 1 - row) * size + column
 
 
 def _restrictions(take: fields.Fields, points: int, size: int) -> Restrictions | None:

@@ -1,12 +1,12 @@
 """What a client is told: KataGo's replies, as dictionaries."""
 
-import functools
 import hashlib
 import math
 
 import numpy as np
 
 from jaxgo import BLACK, Evaluation, Position
+from jaxgo.board.symmetries import NUM_SYMMETRIES, transform_points
 from jaxgo.cli import version
 from search import move_infos
 from search.analysis.work import Task
@@ -147,13 +147,6 @@ def _hashes(position: Position) -> tuple[str, str]:
     if position.ko[0] >= 0:
         stones[position.ko[0]] = 3
     who = bytes([position.size, int(position.to_play[0] == BLACK)])
-    images = stones[_images(position.size)]
+    images = transform_points(np.tile(stones, (NUM_SYMMETRIES, 1)), position.size, np.arange(NUM_SYMMETRIES))
     found = [hashlib.blake2b(who + image.tobytes(), digest_size=16).hexdigest().upper() for image in images]
     return found[0], min(found)
-
-
-@functools.cache
-def _images(size: int) -> np.ndarray:
-    """int [8, P]: where each point of the board comes from in its mirror images, itself first."""
-    board = np.arange(size * size).reshape(size, size)
-    return np.stack([np.rot90(x, turns).reshape(-1) for x in (board, board.T) for turns in range(4)])

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.analysis import replies
 from search.analysis.waiting import Waiting
 from search.analysis.work import Batch, Task
@@ -249,7 +249,7 @@ class Scheduler:
     def _with_ownership(self, task: Task, reply: dict, send: Callable[[dict], None]) -> None:
         """Sends a reply with the ownership that the query wants."""
         query, size = task.query, task.query.size
-        numbers = {format_point(point, size): point for point in range(size * size + 1)}
+        numbers = {coordinate(point, size): point for point in range(size * size + 1)}
         samples = {}
         if query.ownership:
             samples["root"] = Samples.of(task.search)

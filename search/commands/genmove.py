@@ -115,6 +115,8 @@ def _game(args: argparse.Namespace):
     last = record.last_in_play if args.move is None else args.move
     if last > len(record.moves):
         raise UsageError(f"--move must be at most {len(record.moves)}, the record's number of moves, not {last}")
+    for remark in record.remarks:
+        print(f"jaxgo genmove: {remark}", file=sys.stderr)
     komi = args.komi if args.komi is not None else record.komi if record.komi is not None else 7.5
     return Game.of_record(record, last, komi)
 
@@ -123,7 +125,7 @@ def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
     """Prints the move and what it rests on."""
     import numpy as np
 
-    from jaxgo.records.sgf import format_point
+    from jaxgo.board.coordinates import coordinate
     from search import heatmap
     from search.root import RootStatistics
 
@@ -134,28 +136,28 @@ def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
     if args.plot:
         heatmap.save_picture(game.position, values, choice.move, args.plot, f"{args.bot}, {choice.playouts:,} playouts")
         print(f"jaxgo: wrote {args.plot}", file=sys.stderr)
-    name = format_point(choice.move, game.size)
+    name = coordinate(choice.move, game.size)
     order = sorted(np.flatnonzero(choice.visits > 0), key=lambda m: (-choice.visits[m], m))
     if args.json:
         document = {
             "move": name, "bot": args.bot, "size": game.size, "komi": game.komi, "seed": args.seed,
             "to_play": "black" if game.to_play == 1 else "white", "win_rate": _plain(choice.win_rate),
             "playouts": choice.playouts, "seconds": round(seconds, 3),
-            "variation": [format_point(p, game.size) for p in choice.variation],
-            "moves": [{"move": format_point(int(m), game.size), "visits": float(choice.visits[m]),
+            "variation": [coordinate(p, game.size) for p in choice.variation],
+            "moves": [{"move": coordinate(int(m), game.size), "visits": float(choice.visits[m]),
                        "win_rate": _plain(choice.values[m])} for m in order],
         }  # fmt: skip
         if isinstance(choice.statistics, RootStatistics):
-            document |= {"root": choice.statistics.as_json(lambda p: format_point(p, game.size))}
+            document |= {"root": choice.statistics.as_json(lambda p: coordinate(p, game.size))}
         print(json.dumps(document, allow_nan=False))
         return
     print(f"{'Black' if game.to_play == 1 else 'White'} plays {name}")
     if choice.playouts:
         print(f"wins {100 * choice.win_rate:.1f} % of its playouts; {choice.playouts:,} playouts in {seconds:.2f} s")
-        print("expected: " + " ".join(format_point(p, game.size) for p in choice.variation))
+        print("expected: " + " ".join(coordinate(p, game.size) for p in choice.variation))
         print(f"\n{'move':>6} {'visits':>10} {'wins':>7}")
         for m in order[:8]:
-            print(f"{format_point(int(m), game.size):>6} {choice.visits[m]:>10,.0f} {100 * choice.values[m]:>6.1f}%")
+            print(f"{coordinate(int(m), game.size):>6} {choice.visits[m]:>10,.0f} {100 * choice.values[m]:>6.1f}%")
     if args.heatmap:
         what = "visits" if isinstance(choice.statistics, RootStatistics) else "values"
         print(f"\n{what}, 9 the most:\n{heatmap.as_text(game.position, values)}")

@@ -3,10 +3,10 @@
 import math
 import re
 
+from jaxgo.board.coordinates import point
 from search.gtp.protocol import INVALID_POINT, SYNTAX_ERROR, Failure
 
 BLACK, WHITE = 1, -1
-_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
@@ -24,14 +24,10 @@ def colour(text: str) -> int:
 
 def vertex(text: str, size: int) -> int:
     """A point y * size + x with row 0 at the top; size * size for a pass."""
-    if text.lower() == "pass":
-        return size * size
-    found = re.fullmatch(r"([A-Za-z])([0-9]{1,2})", text)
-    column = _COLUMNS.find(found[1].upper()) if found else -1
-    row = size - int(found[2]) if found else -1
-    if not (0 <= column < size and 0 <= row < size):
-        raise Failure(INVALID_POINT)
-    return row * size + column
+    try:
+        return point(text, size)
+    except ValueError:
+        raise Failure(INVALID_POINT) from None
 
 
 def whole(text: str, least: int = 0, most: int = 2**31 - 1) -> int:

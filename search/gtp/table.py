@@ -1,11 +1,14 @@
 """The board on the table: the game, its komi and rules, handicap stones."""
 
 import collections
+import pathlib
+import sys
 
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.records.sgf import format_point, read_game
+from jaxgo.board.coordinates import COLUMNS, coordinate
+from jaxgo.records.sgf import read_game
 from search.game import Game
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.protocol import Failure
@@ -46,18 +49,20 @@ class Table:
         self.game = Game(Position.empty(size))
 
     def load(self, path: str, before: int | None) -> None:
-        """A game record's position before a move number, by default after all moves.
+        """A game record's position before a move number, by default after all moves. What is remarkable is said on stderr.
 
         Raises:
           Failure: the record cannot be read, or is no Go game that can be played here; the text says why.
         """
         try:
-            record = read_game(path)
+            record = read_game(pathlib.Path(path))
             last = len(record.moves) if before is None else min(before - 1, len(record.moves))
             komi = self.nominal_komi if record.komi is None else record.komi
             game = Game.of_record(record, last, komi)
         except ValueError as error:
             raise Failure(f"cannot load file: {error}") from None
+        for remark in record.remarks:
+            print(f"jaxgo gtp: {remark}", file=sys.stderr)
         self.game, self.nominal_komi, self.handicap = game, komi, record.handicap if record.handicap > 1 else 0
 
     def place_handicap(self, points: list[int]) -> None:
@@ -73,16 +78,15 @@ class Table:
         return not self.game.moves and not self.stones.any()
 
     def captured(self, colour: int) -> int:
-        """How many of a player's stones have been captured."""
-        first = np.asarray(self.game.positions[0].to_array())[0]
-        placed = sum(c == colour and point < self.size**2 for c, point in self.game.moves)
-        return int((first == colour).sum()) + placed - int((self.stones == colour).sum())
+        """How many of a player's stones moves have captured; what a record sets up or takes off between moves does not count."""
+        moves = zip(self.game.positions, self.game.moves)
+        return sum(num_captured(np.asarray(before.to_array())[0], *move) for before, move in moves if move[0] == -colour)
 
     def diagram(self) -> str:
         """The board as text, the last three moves numbered."""
         size, stones = self.size, self.stones
         recent = {point: number for number, (_, point) in enumerate(self.game.moves[-3:], start=1) if point < size * size}
-        letters = [" ".join("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:size])]
+        letters = [" ".join(COLUMNS[:size])]
         rows = []
         for y in range(size):
             marks = "".join(
@@ -94,20 +98,40 @@ class Table:
 
 def chains(stones: np.ndarray) -> list[list[int]]:
     """The chains of a board [N, N], each a list of points, the first points first."""
-    size, seen, out = len(stones), set(), []
+    seen, out = set(), []
     for start in np.flatnonzero(stones).tolist():
-        if start in seen:
-            continue
-        queue, chain = collections.deque([start]), [start]
-        seen.add(start)
-        while queue:
-            for near in neighbours(queue.popleft(), size):
-                if near not in seen and stones.flat[near] == stones.flat[start]:
-                    seen.add(near)
-                    chain.append(near)
-                    queue.append(near)
-        out.append(sorted(chain))
+        if start not in seen:
+            chain = chain_at(stones, start)
+            seen |= chain
+            out.append(sorted(chain))
     return out
+
+
+def chain_at(stones: np.ndarray, start: int) -> set[int]:
+    """The points of the chain that a stone of a board [N, N] belongs to."""
+    size, queue, chain = len(stones), collections.deque([start]), {start}
+    while queue:
+        for near in neighbours(queue.popleft(), size):
+            if near not in chain and stones.flat[near] == stones.flat[start]:
+                chain.add(near)
+                queue.append(near)
+    return chain
+
+
+def num_captured(stones: np.ndarray, colour: int, point: int) -> int:
+    """How many stones a legal move takes off a board [N, N]; none for a pass."""
+    size = len(stones)
+    if point == size * size:
+        return 0
+    stones = stones.copy()
+    stones.flat[point] = colour
+    taken: set[int] = set()
+    for near in neighbours(point, size):
+        if stones.flat[near] == -colour and near not in taken:
+            chain = chain_at(stones, near)
+            if all(stones.flat[p] for stone in chain for p in neighbours(stone, size)):
+                taken |= chain
+    return len(taken)
 
 
 def neighbours(point: int, size: int) -> list[int]:
@@ -118,4 +142,4 @@ def neighbours(point: int, size: int) -> list[int]:
 
 def names(points, size: int) -> str:
     """Points by their names."""
-    return " ".join(format_point(int(point), size) for point in points)
+    return " ".join(coordinate(int(point), size) for point in points)

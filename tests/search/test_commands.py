@@ -69,6 +69,14 @@ def test_genmove_knows_the_games_history(tmp_path):
     assert game.komi == 0.5
 
 
+def test_genmove_says_what_it_makes_of_the_komi(tmp_path, capsys):
+    record = tmp_path / "game.sgf"
+    record.write_text("(;SZ[5]KM[375];B[cc])")
+    game = genmove._game(argparse.Namespace(file=str(record), size=None, move=None, komi=None))
+    assert game.komi == 7.5
+    assert "KM[375], is taken for 7.5 points" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

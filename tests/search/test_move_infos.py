@@ -8,6 +8,7 @@ import pytest
 
 import jaxgo
 import search
+from jaxgo.board.coordinates import coordinate
 from search.move_infos import lower_bound, move_infos, move_infos_of_choice, other_side, priors, root_info
 from search.ownership import Samples, sample
 from search.tree import ROOT
@@ -35,7 +36,7 @@ def test_move_infos_are_the_statistics(searched):
     assert len(infos) == np.count_nonzero(found.visits)
     assert sum(info["visits"] for info in infos) == found.visits.sum()
     best = searched.best()
-    assert infos[0]["move"] == jaxgo.sgf.format_point(best, 5) and infos[0]["winrate"] == found.win_rate[best]
+    assert infos[0]["move"] == coordinate(best, 5) and infos[0]["winrate"] == found.win_rate[best]
     visits = [info["visits"] for info in infos[1:]]
     assert visits == sorted(visits, reverse=True)
     assert [info["order"] for info in infos] == list(range(len(infos)))
@@ -79,7 +80,7 @@ def test_flat_bots():
     infos = move_infos_of_choice(choice, 5)
     json.dumps(infos, allow_nan=False)
     assert all(info.keys() == KEYS for info in infos) and len(infos) == 25
-    assert infos[0]["move"] == jaxgo.sgf.format_point(choice.move, 5) and infos[0]["winrate"] == choice.win_rate
+    assert infos[0]["move"] == coordinate(choice.move, 5) and infos[0]["winrate"] == choice.win_rate
     assert 0 < sum(info["prior"] for info in infos) <= 1 + 1e-9
 
 

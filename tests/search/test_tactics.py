@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search import Limits, Search, make_player
 from search.selection import UCB1, Rave
 from tests.search.tactics import PROBLEMS, SEKI
@@ -34,7 +34,7 @@ SOLVABLE = [
 @pytest.mark.parametrize(("bot", "problem"), SOLVABLE)
 def test_finds_the_move(bot, problem):
     choice = player(bot, problem.komi).genmove(problem.position, None, LIMITS)
-    assert format_point(choice.move, problem.position.size) in problem.answers
+    assert coordinate(choice.move, problem.position.size) in problem.answers
 
 
 @pytest.mark.parametrize("bot", ["rave", "uct", "amaf"])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
 from search.gtp import arguments, reports
 from search.gtp.commands.play import choose
@@ -124,7 +124,7 @@ def _of_number(infos: list[dict], root: dict, position: Position, request: Reque
     """As many moves as the client wants: the best, or with others that are legal but have not been tried."""
     if len(infos) < request.min_moves:
         known = {info["move"] for info in infos}
-        legal = (format_point(int(point), position.size) for point in np.flatnonzero(np.asarray(position.legal())[0]))
+        legal = (coordinate(int(point), position.size) for point in np.flatnonzero(np.asarray(position.legal())[0]))
         others = [name for name in legal if name not in known][: request.min_moves - len(infos)]
         untried = {**root, "visits": 0, "edgeVisits": 0, "weight": 0.0, "prior": 0.0, "lcb": 0.0, "utilityLcb": -1.0, "pv": []}
         infos = infos + [

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxgo import evaluate
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.gtp.protocol import Failure
 from search.gtp.thinker import OWNERSHIP_PLAYOUTS
 
@@ -55,8 +55,8 @@ def visits(engine) -> str:
     if not order:
         return ""
     most = choice.visits[order[0]]
-    influence = " ".join(f"{format_point(int(m), size)} {choice.visits[m] / most:.3f}" for m in order)
-    labels = " ".join(f"{format_point(int(m), size)} {choice.visits[m]:.0f}" for m in order[:MOST_LABELS])
+    influence = " ".join(f"{coordinate(int(m), size)} {choice.visits[m] / most:.3f}" for m in order)
+    labels = " ".join(f"{coordinate(int(m), size)} {choice.visits[m]:.0f}" for m in order[:MOST_LABELS])
     return f"INFLUENCE {influence}\nLABEL {labels}\nTEXT {choice.playouts} playouts"
 
 
@@ -64,7 +64,7 @@ def variation(engine) -> str:
     """What the last genmove expected."""
     thought = _last(engine)
     colours = "bw" if int(np.asarray(thought.position.to_play)[0]) == 1 else "wb"
-    line = (f"{colours[i % 2]} {format_point(int(p), engine.table.size)}" for i, p in enumerate(thought.choice.variation))
+    line = (f"{colours[i % 2]} {coordinate(int(p), engine.table.size)}" for i, p in enumerate(thought.choice.variation))
     return "VAR " + " ".join(line)
 
 

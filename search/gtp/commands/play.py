@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from jaxgo import Evaluation, evaluate
-from jaxgo.records.sgf import format_point
+from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
 from search.gtp import arguments, scoring
 from search.gtp.protocol import Failure
@@ -56,7 +56,7 @@ def _ends_in_a_loss(engine, colour: int, choice: Choice) -> bool:
 
 def said(choice: Choice, size: int) -> str:
     """A move as the protocol has it."""
-    return "resign" if choice.resign else format_point(choice.move, size)
+    return "resign" if choice.resign else coordinate(choice.move, size)
 
 
 def ref_nodes(engine) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -59,6 +60,12 @@ def test_the_layout_is_one_to_one(g):
     assert [bin(word).count("1") for word in g.board] == np.bincount(g.word_of_point, minlength=g.num_words).tolist()
     edge = [point for point, corners in enumerate(referee.diagonals(size)) if len(corners) < 4]
     assert np.flatnonzero(to_points(g, tuple(jnp.full(1, word, g.dtype) for word in g.edge))[0]).tolist() == edge
+
+
+def test_sets_of_points(g):
+    points = random_sets(g.size)
+    for ours, theirs in zip(jax.jit(bb.of_points, static_argnums=0)(g, points), to_words(g, points), strict=True):
+        np.testing.assert_array_equal(ours, theirs, strict=True)
 
 
 def test_set_operations(g):

@@ -126,6 +126,17 @@ def test_komi(capsys, tmp_path: pathlib.Path, record: str, option: list[str], ko
     assert (document["komi"], document["komi_source"]) == (komi, source)
 
 
+@pytest.mark.parametrize(("text", "komi", "source"), [("375", 7.5, "file"), ("six", 7.5, "default")])
+def test_komi_that_is_not_taken_as_written_is_said(capsys, tmp_path, text: str, komi: float, source: str) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text(f"(;SZ[5]KM[{text}];B[cc])")
+    assert cli.main(["evaluate", str(path), "--playouts", "50", "--json"]) == 0
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert (document["komi"], document["komi_source"]) == (komi, source)
+    assert f"jaxgo evaluate: the game record's komi, KM[{text}], is " in said.err
+
+
 def test_empty_board(capsys: pytest.CaptureFixture) -> None:
     document = _json(capsys, "--size", "5", "--playouts", "300")
     assert (document["file"], document["size"], document["komi"]) == (None, 5, 7.5)
@@ -252,7 +263,6 @@ def test_bad_input_is_refused_at_the_door(capsys, no_work: None, arguments: list
     [
         ("(;SZ[5];B[cc];W[cc])", "move 2, White C3, is illegal: the point is occupied"),
         ("(;SZ[26])", "sizes 2 to 25 are played"),
-        ("(;SZ[5]KM[six])", "the game record's komi, KM[six], is not a finite number; choose one with --komi"),
         ("hello", "is not an SGF game record"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from sgfmill import boards, sgf
 
 from jaxgo import Position
-from jaxgo.records.sgf import GameRecord, Setup, format_point, read_game
+from jaxgo.records.sgf import GameRecord, Setup, read_game
 
 GAMES = pathlib.Path(__file__).parents[3] / "games"
 BLACK, WHITE = 1, -1
@@ -91,6 +91,20 @@ def test_text_bytes_and_paths_are_told_apart(tmp_path: pathlib.Path) -> None:
     expected = GameRecord(size=5, moves=((BLACK, 12),))
     for given in (text, f"\ufeff \n{text}", text.encode(), path, str(path), f"a mail header\n\n{text}"):
         assert read_game(given) == expected
+
+
+def test_a_name_that_looks_like_a_game_is_a_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = GameRecord(size=5, moves=((BLACK, 12),))
+    for name in ("(1) game.sgf", "game (;-).sgf", "(;GM[1]SZ[9])"):
+        with pytest.raises(ValueError, match="cannot be read: No such file"):
+            read_game(pathlib.Path(name))
+        pathlib.Path(name).write_text("(;GM[1]SZ[5];B[cc])")
+        assert read_game(name) == read_game(pathlib.Path(name)) == expected
+    for name in ("(2) game.sgf", "game (;o).sgf", "(no game at all)"):
+        with pytest.raises(ValueError, match="cannot be read: No such file"):
+            read_game(name)
+    assert read_game("  ( ;SZ[5]\n;B[cc])") == expected
 
 
 def test_main_line_is_the_first_branch() -> None:
@@ -180,7 +194,7 @@ def test_positions_before_an_illegal_move_can_be_had() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("(no game at all)", "the given text is not an SGF game record"),
+        (b"(no game at all)", "the given text is not an SGF game record"),
         ("(;SZ[9];B[aa]", "the given text is not an SGF game record"),
         (b"\x00\xff\x00", "the given text is not an SGF game record"),
         ("(;SZ[1])", "a 1x1 board; sizes 2 to 25 are played"),
@@ -218,23 +232,41 @@ def test_files_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
     [("", None), ("KM[]", None), ("KM[6.5]", 6.5), ("KM[6,5]", 6.5), ("KM[ -3 ]", -3.0), ("KM[0]", 0.0)],
 )
 def test_komi(property_text: str, komi: float | None) -> None:
-    assert read_game(f"(;SZ[9]{property_text})").komi == komi
+    record = read_game(f"(;SZ[9]{property_text})")
+    assert (record.komi, record.remarks) == (komi, ())
 
 
-@pytest.mark.parametrize("text", ["six", "nan", "inf", "375", "1e400"])
-def test_komi_that_is_refused_does_not_hide_the_positions(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "komi"),
+    [("375", 7.5), ("325", 6.5), ("275", 5.5), ("350", 7.0), ("650", 6.5), ("750", 7.5), ("625", 6.25), ("-375", -7.5)],
+)
+@pytest.mark.parametrize("properties", ["SZ[9]", "SZ[19]", "SZ[19]AP[GNU Go:3.8]RN[3]AP[foxwq]"])
+def test_komi_in_hundredths(properties: str, text: str, komi: float) -> None:
+    record = read_game(f"(;{properties}KM[{text}])")
+    assert record.komi == komi
+    remark = f"the game record's komi, KM[{text}], is taken for {komi:g} points: it is written in hundredths"
+    assert record.remarks == (remark,)
+
+
+@pytest.mark.parametrize(("text", "komi"), [("50", 0.5), ("25", 0.5), ("0", 0.0), ("6.5", 6.5), ("7", 7.0)])
+def test_small_komi_in_hundredths_is_foxs_alone(text: str, komi: float) -> None:
+    assert read_game(f"(;SZ[19]KM[{text}]AP[GNU Go:3.8]AP[foxwq])").komi == komi
+    assert read_game(f"(;SZ[19]KM[{text}]AP[GNU Go:3.8])").komi == float(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(text, "it is no finite number") for text in ("six", "nan", "inf", "1e400")]
+    + [(text, "it is beyond the 81 points of the board") for text in ("82", "-100", "376", "30000", "1e9")],
+)
+def test_komi_that_cannot_be_is_left_out(text: str, why: str) -> None:
     record = read_game(f"(;SZ[9]KM[{text}];B[ee])")
     assert _diagram(record.position())[4] == "....X...."
-    with pytest.raises(ValueError, match=rf"the game record's komi, KM\[{text}\], is "):
-        _ = record.komi
+    assert record.komi is None
+    assert record.remarks == (f"the game record's komi, KM[{text}], is left out: {why}",)
 
 
 def test_names_in_any_encoding() -> None:
     assert read_game("(;SZ[9]CA[UTF-8]PB[呉清源])".encode()).black == "呉清源"
     assert read_game(b"(;SZ[9]CA[no-such-codec]PB[M\xfcller])").black == "Müller"
     assert "ller" in read_game(b"(;SZ[9]CA[UTF-8]PB[M\xfcller])").black
-
-
-def test_format_point() -> None:
-    assert [format_point(p, 9) for p in (0, 8, 72, 80, 81)] == ["A9", "J9", "A1", "J1", "pass"]
-    assert format_point(24, 25) == "Z25"

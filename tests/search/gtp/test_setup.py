@@ -76,6 +76,26 @@ def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):
     client.ok("genmove b")
 
 
+def test_a_komi_that_cannot_be_is_left_out_and_said(tmp_path, capsys):
+    path, client = tmp_path / "game.sgf", Client(9)
+    for written, komi, said in (("lots", "6", "is left out"), ("375", "7.5", "is taken for 7.5 points"), ("9999", "6", "is left out")):
+        client.ok("komi 6")
+        path.write_text(f"(;SZ[5]KM[{written}];B[aa])")
+        capsys.readouterr()
+        client.ok(f"loadsgf {path}")
+        assert client.ok("get_komi") == komi
+        assert said in capsys.readouterr().err
+
+
+def test_only_what_moves_take_is_captured(tmp_path):
+    """A record that sets up two black stones, takes a white one and a black one off, and sets a captured one up again."""
+    path, client = tmp_path / "game.sgf", Client(9)
+    path.write_text("(;SZ[5]AW[aa][ee];B[ab];W[dd];B[ba];AB[cc][cd]AE[ab][dd]AW[aa];W[];B[ab])")
+    client.ok(f"loadsgf {path}")
+    assert client.board() == ".X...\nX....\n..X..\n..X..\n....O"
+    assert "B stones captured: 0\nW stones captured: 2" in client.ok("showboard")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -86,7 +106,6 @@ def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):
         ("(;SZ[26])", "sizes 2 to 25 are played"),
         ("(;SZ[9:7])", "only square boards are played"),
         ("(;SZ[x])", "states no board size but SZ[x]"),
-        ("(;SZ[5]KM[lots];B[aa])", "komi, KM[lots], is not a finite number"),
         ("(;SZ[5];B[zz])", "is no point of the 5x5 board"),
         ("(;SZ[5];B[aa];W[aa])", "move 2, White A5, is illegal: the point is occupied"),
         ("(;SZ[5]HA[3];W[aa])", "does not place its stones (AB)"),
