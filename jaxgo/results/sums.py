@@ -97,11 +97,16 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     return jnp.transpose(sums, (2, 0, 1, 3))[:, :, g.word_of_point, g.bit_of_point]
 
 
-def square_sums(margin: jax.Array, valid: jax.Array) -> jax.Array:
-    """int32 [B, 2]: sums of the squares of margins [B, n] in the two parts of `Sums.squares`, of those that are valid."""
-    squares = jnp.where(valid, jnp.square(margin), jnp.int32(0))
-    parts = squares // jnp.int32(LOW), squares % jnp.int32(LOW)
-    return jnp.stack([jnp.sum(part, axis=1, dtype=jnp.int32) for part in parts], axis=1)
+def square_sums(margin: jax.Array, times: jax.Array) -> jax.Array:
+    """int32 [B, 2]: sums of the squares of margins, int32 [B, n], in the two parts of `Sums.squares`, each so many times."""
+    squares = jnp.square(margin).astype(jnp.uint32)
+    parts = squares // jnp.uint32(LOW), squares % jnp.uint32(LOW)
+    return jnp.stack([_total(part.astype(jnp.int32) * times) for part in parts], axis=1)
+
+
+def _total(x: jax.Array) -> jax.Array:
+    """int32 [B]: sums of [B, n]."""
+    return jnp.sum(x, axis=1, dtype=jnp.int32)
 
 
 def reduce_records(
@@ -121,14 +126,15 @@ def reduce_records(
     result = jnp.where(valid, outcome.of_black(margin, bounds[:, None]), jnp.int32(-1))
     won, drawn = result == jnp.int32(outcome.WIN), result == jnp.int32(outcome.DRAW)
 
-    def total(x: jax.Array) -> jax.Array:
-        return jnp.sum(jnp.where(valid, x.reshape(shape).astype(jnp.int32), jnp.int32(0)), axis=1, dtype=jnp.int32)
-
     margins = owned = first = first_results = None
+    # Each margin, how often it occurs, and its result: those of the playouts, or, which is less work, those of the histogram.
+    each, times, results = margin, valid.astype(jnp.int32), result
     if "margins" in statistics:
         position = lax.broadcasted_iota(jnp.int32, shape, 0)
         margins = jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32)
-        margins = margins.at[position, margin + jnp.int32(g.num_points)].add(valid.astype(jnp.int32))
+        margins = margins.at[position, margin + jnp.int32(g.num_points)].add(times)
+        each, times = lax.broadcasted_iota(jnp.int32, margins.shape, 1) - jnp.int32(g.num_points), margins
+        results = outcome.of_black(each, bounds[:, None])
     kinds = []
     if "ownership" in statistics:
         kinds += [(board, valid) for board in areas(g, records.black, records.white)]
@@ -144,10 +150,14 @@ def reduce_records(
             first, wins, draws = (points[:, i : i + 2] for i in range(len(kinds) - 6, len(kinds), 2))
             of_black = jnp.int32(outcome.WIN) * wins + draws
             first_results = jnp.stack([of_black[:, 0], jnp.int32(outcome.WIN) * first[:, 1] - of_black[:, 1]], axis=1)
+    length, truncated = (
+        jnp.where(valid, x.reshape(shape).astype(jnp.int32), jnp.int32(0)) for x in (records.length, records.truncated)
+    )
+    won, drawn = (jnp.where(results == jnp.int32(x), times, jnp.int32(0)) for x in (outcome.WIN, outcome.DRAW))
     return Sums(
-        num_playouts=total(valid), wins=total(won), draws=total(drawn), lead=total(margin), squares=square_sums(margin, valid),
-        length=total(records.length), truncated=total(records.truncated), margins=margins, owned=owned, first=first,
-        first_results=first_results,
+        num_playouts=_total(times), wins=_total(won), draws=_total(drawn), lead=_total(each * times),
+        squares=square_sums(each, times), length=_total(length), truncated=_total(truncated), margins=margins, owned=owned,
+        first=first, first_results=first_results,
     )  # fmt: skip
 
 

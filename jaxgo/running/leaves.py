@@ -305,7 +305,7 @@ def _reduce(g: Geometry, records, position: Position, playouts: int, bounds) -> 
     found = {
         "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
         "lead": jnp.sum(jnp.where(black, margin, -margin), axis=1, dtype=jnp.int32),
-        "squares": square_sums(margin, jnp.ones(shape, jnp.bool_)),
+        "squares": square_sums(margin, jnp.ones(shape, jnp.int32)),
         "firsts": jnp.pad(counts.astype(jnp.int16), ((0, 0), (0, 0), (0, 0), (0, 1))),
     }
     return found, result

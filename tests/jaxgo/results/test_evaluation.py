@@ -13,7 +13,7 @@ import pytest
 
 import jaxgo
 from jaxgo.results.sums import STATISTICS
-from tests.processes import only_on_linux
+from tests.processes import only_on_linux, run_with_devices
 
 PLAYOUTS = 300
 
@@ -175,17 +175,15 @@ def test_values_are_needed_outside_of_traces(positions):
         jax.jit(lambda seed: jaxgo.evaluate(positions, 10, seed=seed).win_rate)(jax.random.key(0))
 
 
-@only_on_linux
-def test_an_interruption_leaves_sums_that_belong_together():
-    """Ctrl-C at 12 moments while many positions are added up: of each playout all sums are there, or none."""
-    positions = jaxgo.Position.empty(5, 2_000)
-    jaxgo.evaluate(positions, 1)  # compiled
+def interruptions() -> None:
+    """Run in a process of its own: Ctrl-C at 12 moments while many positions are added up."""
+    positions = jaxgo.Position.empty(5, 2000)
+    jaxgo.evaluate(positions, 16)  # compiled
     start = time.monotonic()
     jaxgo.evaluate(positions, 16)
     took, partials = time.monotonic() - start, []
-    main = threading.main_thread().ident
     for i in range(12):
-        timer = threading.Timer(took * (i + 1) / 13, lambda: signal.pthread_kill(main, signal.SIGINT))
+        timer = threading.Timer(took * (i + 1) / 13, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
         try:
             timer.start()
             jaxgo.evaluate(positions, 16)
@@ -203,3 +201,9 @@ def test_an_interruption_leaves_sums_that_belong_together():
         np.testing.assert_array_equal(sums.margins @ (margins > 7.5), sums.wins)
         assert (np.abs(sums.owned) <= n[:, None]).all() and (sums.first.sum(axis=1) <= n[:, None]).all()
         assert ((n == 0) | (sums.length > 0)).all() and not partial.complete
+
+
+@only_on_linux
+def test_an_interruption_leaves_sums_that_belong_together():
+    """Of each playout all sums are there, or none."""
+    run_with_devices(1, "from tests.jaxgo.results import test_evaluation as here; here.interruptions()")
