@@ -72,7 +72,7 @@ def compare(device: jax.Device, size: int, play_all) -> str:
         sharding = jax.sharding.SingleDeviceSharding(device)
         return jax.jit(play, in_shardings=sharding, out_shardings=sharding).lower(*shapes).compile()
 
-    with forms.within(forms.GPU):
+    with forms.within(forms.of_platform(device.platform)):
         for moves in (False, True):
             ways = (play_all, LANES), (xla.play_all, PLAYOUTS * columns.shape[1])
             programs = [program(how, moves, lanes) for how, lanes in ways]

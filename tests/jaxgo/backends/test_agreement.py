@@ -1,0 +1,151 @@
+"""A kernel that is wrong or fails never plays: what is tried on first use, what is said of it, and the switch."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgo.backends import agreement, remembered, xla
+from jaxgo.backends.agreement import Agreement, of_kernel
+from jaxgo.backends.choice import backend_of
+from jaxgo.backends.gpu import SWITCH, Gpu, Nvidia
+
+CPU = jax.local_devices(backend="cpu")[0]
+
+
+class Device:
+    """A device that says of itself what it is told to."""
+
+    def __init__(self, platform: str, version: str = ""):
+        self.platform, self.device_kind, self.client = platform, "Test 9000", self
+        self.platform_version = version
+
+
+@pytest.fixture(autouse=True)
+def forgetful(monkeypatch):
+    """Nothing is remembered from one test to another."""
+    monkeypatch.setattr(remembered, "_in_process", {})
+    monkeypatch.setattr(remembered, "_file", lambda: None)
+    monkeypatch.delenv(SWITCH, raising=False)
+    of_kernel.cache_clear()
+    yield
+    of_kernel.cache_clear()
+
+
+def wrong_in(field: str):
+    """A kernel whose playouts are XLA's but for one bit of one field of the last one."""
+
+    def play_all(g, columns, job, **how):
+        records = xla.play_all(g, columns, job, **how)
+        value = getattr(records, field)
+        if value is None:
+            return records
+
+        def spoil(x):
+            flat = x.reshape(-1)
+            return flat.at[-9 if field == "events" else -1].set(flat[-1] ^ flat[-1].dtype.type(1)).reshape(x.shape)
+
+        return records._replace(**{field: (spoil(value[0]), *value[1:]) if isinstance(value, tuple) else spoil(value)})
+
+    return play_all
+
+
+def test_xlas_own_playouts_agree():
+    assert agreement.compare(CPU, 3, xla.play_all) == ""
+
+
+@pytest.mark.parametrize("field", ["first_white", "margin", "events"])
+def test_one_wrong_bit_is_found(field):
+    assert agreement.compare(CPU, 3, wrong_in(field)) == f"its playouts differ from XLA's in {field!r}"
+
+
+def test_positions_that_are_tried():
+    """The empty board, the middle of a game, the same with colours changed, and one that is over."""
+    columns = agreement._columns(5)
+    assert columns.shape == (6, 4) and columns.dtype == np.uint32
+    stones = np.bitwise_count(columns[0] | columns[1])
+    assert stones[0] == 0 and stones[1] == stones[2] == stones[3] >= 8
+    np.testing.assert_array_equal(columns[3], [0, 0, 1, 2])
+
+
+def finding(monkeypatch, found) -> None:
+    """Has the comparison find something, or raise it."""
+
+    def find(device, size):
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(agreement, "of_kernel", find)
+
+
+def test_the_kernel_plays_where_it_agrees(monkeypatch):
+    finding(monkeypatch, Agreement(True, ""))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Nvidia(Device("gpu", "cuda")).has_kernel(9)
+
+
+def test_xla_plays_where_it_does_not_and_that_is_said(monkeypatch):
+    finding(monkeypatch, Agreement(False, "its playouts differ from XLA's in 'margin'"))
+    with pytest.warns(UserWarning, match="kernel is not used on Test 9000 for 9x9, XLA plays instead, .*'margin'.*JAXGO_KERNEL=off"):
+        assert not Nvidia(Device("gpu", "cuda")).has_kernel(9)
+
+
+def test_the_switch_turns_the_kernel_off(monkeypatch):
+    finding(monkeypatch, AssertionError("asked all the same"))
+    monkeypatch.setenv(SWITCH, "off")
+    backend = Nvidia(Device("gpu", "cuda"))
+    assert not backend.has_kernel(9) and backend.report() == {"kernel": False}
+    monkeypatch.setenv(SWITCH, "perhaps")
+    with pytest.raises(ValueError, match="JAXGO_KERNEL must be one of 'on', 'off', not 'perhaps'"):
+        backend.has_kernel(9)
+
+
+def test_a_kernel_that_fails_is_not_used(monkeypatch):
+    """On this machine there is no GPU to run it: trying it fails, and XLA plays."""
+
+    class Here(Nvidia):
+        def __init__(self):
+            super().__init__(CPU)
+
+    with pytest.warns(UserWarning, match="XLA plays instead, more slowly: it failed: "):
+        assert not Here().has_kernel(3)
+
+
+def test_findings_are_remembered_for_the_kernel_as_it_is(monkeypatch):
+    from jaxgo.backends import nvidia
+
+    asked = []
+    monkeypatch.setattr(agreement, "compare", lambda device, size, play_all: asked.append(size) or "something")
+    device = Device("gpu", "cuda 1")
+    for _ in range(2):
+        of_kernel.cache_clear()
+        assert of_kernel(device, 3) == Agreement(False, "something")
+    assert asked == [3]
+    monkeypatch.setattr(nvidia, "text", lambda *_: "another kernel")
+    of_kernel.cache_clear()
+    of_kernel(device, 3)
+    assert asked == [3, 3]
+
+
+def test_backends_of_gpus():
+    assert type(backend_of(Device("gpu", "PJRT C API\ncuda 12090"))) is Nvidia
+    assert type(backend_of(Device("gpu", "PJRT C API\nrocm 60000"))) is Gpu
+
+
+def test_playouts_by_a_gpus_backend_without_kernel_are_the_same():
+    """The form for GPUs: no single loops, 64-bit words on large boards."""
+    from jaxgo.board.geometry import geometry
+    from jaxgo.playing.playout import Job
+
+    columns = agreement._columns(3)
+    job = Job(8, (jnp.uint32(1), jnp.uint32(0)), *(jnp.int32(x) for x in (4, 8, 0, 27)))
+    how = {"lanes": 16, "longest": 27, "first_plays": True, "moves": True}
+    found, expected = (
+        jax.jit(lambda b=backend: b.play_all(geometry(3), jnp.asarray(columns), job, **how))() for backend in (Gpu(), backend_of(CPU))
+    )
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_array_equal(a, b, strict=True)
