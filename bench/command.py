@@ -30,7 +30,7 @@ examples:
   jaxgo bench --sizes 9 --json > result.json    9x9 only, everything as JSON
   jaxgo bench peers                             beside OpenSpiel and pgx (pip install 'jaxgo[bench]')
   jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
-  jaxgo bench kernel                            the GPU kernel's registers and instructions, without a GPU
+  jaxgo bench kernel                            the GPU kernel's registers, and what its playouts cost, without a GPU
 
 The result goes to stdout, progress to stderr. Figures of the whole machine hold only while nothing else runs;
 the report says how busy it was.

@@ -1,54 +1,62 @@
-"""What the GPU kernel becomes as machine code, measured on a machine that may have no GPU."""
+"""What the GPU kernel becomes as machine code and what its playouts cost, counted on a machine that may have no GPU."""
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 
 from bench import hardware, report
 from bench.series import Plan, Say
 from jaxgo.cli import UsageError
 
-SUMMARY = "the GPU kernel as machine code: registers, spills, instructions of a tick (needs no GPU)"
+SUMMARY = "the GPU kernel as machine code, and its playouts on simulated warps (needs no GPU)"
 DESCRIPTION = """\
 Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H200 (sm_90), with no GPU needed, and reads
-the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. With the ticks
-of a playout, counted here, and an H200's integer instructions a second, that gives a ceiling: not a measurement,
-and no rate of any GPU. Needs triton (pip install 'jaxgo[kernel]').
+the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. Then a warp of
+32 lanes, simulated on the CPU, plays 512 playouts, and what it runs is counted: ticks, those of lanes that wait
+for others included, and the changes from one playout to the next. With an H200's integer instructions a second
+that gives a ceiling: not a measurement, and no rate of any GPU. Needs NVIDIA's assembler, from the CUDA toolkit
+or from triton (pip install 'jaxgo[kernel]').
 """
 SIZES = (9, 13, 19)
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
-    """Compiles the kernel for all sizes.
+    """Compiles the kernel for all sizes, and plays.
 
     Args:
       sizes: of the boards.
-      plan: not used; a compiler gives the same code each time.
+      plan: not used; a compiler gives the same code each time, and so do the playouts.
       say: told what goes on.
 
     Returns:
       The report. `results` has an entry per size and kind of record with `size`, `records`, `registers`, `spilled` (bytes of a
-      thread), `instructions`, `tick` (instructions), `opcodes` (the commonest), `ticks` (of a playout, mean) and `ceiling`
-      (playouts/s, no measurement).
+      thread), `instructions`, `tick` (instructions), `opcodes` (the commonest); of a playout, means: `ticks` that it needs,
+      `lane_ticks` that it costs a lane, `efficiency` (the one by the other), `warp_instructions`, `changing` (the share of them
+      that is between ticks); and `ceiling` (playouts/s, no measurement).
 
     Raises:
-      UsageError: triton is not installed.
+      UsageError: there is no assembler.
     """
-    if not importlib.util.find_spec("triton"):
-        raise UsageError("triton is not installed: pip install 'jaxgo[kernel]'")
     from bench import kernel_work
+
+    tools = kernel_work.assembler()
+    if not tools:
+        raise UsageError("there is no ptxas with cuobjdump: install the CUDA toolkit, or pip install 'jaxgo[kernel]'")
+    from jaxgo.backends import nvidia
 
     made = report.begin("kernel", hardware.describe(), {"sizes": list(sizes)})
     made["software"] = hardware.software()
     results = []
     for size in sizes:
-        ticks = kernel_work.ticks_of_a_playout(size)
+        say(f"{size}x{size}, playouts")
+        ticks, played = kernel_work.ticks_of_a_playout(size), kernel_work.play(size)
         for records, moves in (("first plays", False), ("first plays, moves", True)):
-            say(f"{size}x{size}, {records}")
-            code = kernel_work.compile_for(kernel_work.lower(size, moves=moves))
+            say(f"{size}x{size}, machine code for {records}")
+            code = kernel_work.compile_for(nvidia.text(size, True, moves), tools)
+            instructions, changing = played.instructions(code)
             results.append({
                 "size": size, "records": records, "registers": code.registers, "spilled": code.spilled,
                 "instructions": code.instructions, "tick": code.tick, "opcodes": code.opcodes, "ticks": ticks,
-                "ceiling": kernel_work.ceiling(code.tick, ticks),
+                "lane_ticks": played.lane_ticks, "efficiency": ticks / played.lane_ticks, "warp_instructions": instructions,
+                "changing": changing, "ceiling": kernel_work.ceiling(instructions),
             })  # fmt: skip
     return {**made, "results": results}
 
@@ -58,9 +66,13 @@ def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
     rows = [
         (
             f"{entry['size']}x{entry['size']}, {entry['records']}", str(entry["registers"]), str(entry["spilled"]),
-            str(entry["tick"]), f"{entry['ticks']:.0f}", f"{entry['ceiling'] / 1e6:.1f} M",
+            str(entry["tick"]), f"{entry['ticks']:.0f}", f"{entry['lane_ticks']:.0f}", f"{100 * entry['changing']:.1f} %",
+            f"{entry['warp_instructions']:.0f}", f"{entry['ceiling'] / 1e6:.1f} M",
         )
         for entry in made["results"]
     ]  # fmt: skip
-    columns = ("board, records", "registers", "spilled bytes", "instructions a tick", "ticks a playout", "ceiling a second")
-    return [report.table("compiled for an H200; the ceilings come from compiled code, nothing was run", columns, rows)]
+    columns = (
+        "board, records", "registers", "spilled bytes", "instructions a tick", "ticks a playout", "with waiting",
+        "between ticks", "warp instructions a playout", "ceiling a second",
+    )  # fmt: skip
+    return [report.table("compiled for an H200 and run on a simulated warp; nothing was run on a GPU", columns, rows)]

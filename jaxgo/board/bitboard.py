@@ -5,10 +5,8 @@ compiles to a few fused loops. `W` and the layout come from `jaxgo.board.geometr
 """
 
 import contextlib
-import contextvars
 import functools
 import operator
-from collections.abc import Callable
 from typing import TypeAlias
 
 import jax
@@ -22,19 +20,6 @@ Board: TypeAlias = tuple[jax.Array, ...]
 """A set of points: W arrays of `Geometry.dtype`, uint32 or int64, all of one shape."""
 
 
-_count_bits = contextvars.ContextVar("count_bits", default=lax.population_count)
-
-
-@contextlib.contextmanager
-def counting_bits(how: Callable[[jax.Array], jax.Array]):
-    """Within it bits are counted by `how`, for the bodies of kernels whose compiler does not know `lax.population_count`."""
-    token = _count_bits.set(how)
-    try:
-        yield
-    finally:
-        _count_bits.reset(token)
-
-
 def words_known(g: Geometry) -> contextlib.AbstractContextManager:
     """A context in which jax knows the words' type; elsewhere it takes int64 for int32."""
     return jax.enable_x64(True) if g.word_bits > 32 else contextlib.nullcontext()
@@ -42,7 +27,7 @@ def words_known(g: Geometry) -> contextlib.AbstractContextManager:
 
 def bits_of(x: jax.Array) -> jax.Array:
     """uint32: how many bits of a word are set."""
-    return _count_bits.get()(x).astype(jnp.uint32)
+    return lax.population_count(x).astype(jnp.uint32)
 
 
 def down(x: jax.Array, places: int) -> jax.Array:

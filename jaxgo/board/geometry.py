@@ -82,7 +82,7 @@ class Geometry:
 
     @property
     def dtype(self) -> np.dtype:
-        """The words' type, uint32 or int64 (jax's lowering for Triton fails on large constants of uint64); bit 63 stays 0."""
+        """The words' type, uint32 or int64; bit 63 stays 0."""
         return np.dtype(np.uint32 if self.word_bits == 32 else np.int64)
 
     def word(self, value: int) -> np.generic:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
@@ -58,7 +59,7 @@ class Job(NamedTuple):
 
 def position_of(job: Job, number: jax.Array) -> jax.Array:
     """The position of the batch that playout number `number` begins from; past the job's end, any row or none."""
-    return number // job.num_playouts
+    return lax.div(number, job.num_playouts)
 
 
 def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array]) -> Ready:
@@ -68,7 +69,7 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array]) ->
     """
     own, opp, ko, passes, black, stream = table_of(row)
     own, opp = (bb.relaid(board, geometry(g.size), g) for board in (own, opp))
-    playout = number % job.num_playouts
+    playout = lax.rem(number, job.num_playouts)
     ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
     counter, key = draws.stream_key(job.seed, stream, job.first_playout + playout)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
@@ -108,6 +109,6 @@ def results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.Ar
 
 def _index_of_point(g: Geometry, point: jax.Array) -> jax.Array:
     """int32: the bit index of a point y * N + x; `Geometry.index_of_point` by arithmetic, as kernels have no tables."""
-    y, x = point // jnp.int32(g.size), point % jnp.int32(g.size)
-    words, stride = jnp.int32(g.num_words), jnp.int32(g.stride)
-    return y % words * jnp.int32(g.word_bits) + y // words * stride + x
+    size, words = jnp.int32(g.size), jnp.int32(g.num_words)
+    y, x = lax.div(point, size), lax.rem(point, size)
+    return lax.rem(y, words) * jnp.int32(g.word_bits) + lax.div(y, words) * jnp.int32(g.stride) + x

@@ -1,9 +1,6 @@
-"""`jaxgo bench kernel`: the kernel as machine code, where the compiler is installed."""
-
-import importlib.util
+"""`jaxgo bench kernel`: the kernel as machine code, where there is an assembler, and its playouts on simulated warps."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -14,8 +11,8 @@ from jaxgo.cli import UsageError
 
 
 def test_the_ceiling_is_instructions_over_instructions():
-    """132 multiprocessors take 2 instructions of 32 lanes in each of 1.85 billion clocks a second."""
-    assert kernel_work.ceiling(500, 200.0) == pytest.approx(2 * 132 * 1.85e9 * 32 / 100_000)
+    """132 multiprocessors take 2 instructions of a warp in each of 1.85 billion clocks a second."""
+    assert kernel_work.ceiling(1000.0) == pytest.approx(2 * 132 * 1.85e9 / 1000)
 
 
 def test_ticks_of_a_playout():
@@ -24,25 +21,30 @@ def test_ticks_of_a_playout():
     assert plies < kernel_work.ticks_of_a_playout(5) < 4 * plies
 
 
-def test_a_program_without_a_kernel_is_refused():
-    text = jax.jit(jnp.sin).lower(1.0).as_text()
-    with pytest.raises(ValueError, match="no Triton kernel"):
-        kernel_work.payload(text)
+def test_what_playouts_cost():
+    """Lanes wait for others and for the next look, and a warp changes over for several at a time."""
+    code = kernel_work.Compiled(registers=40, spilled=0, instructions=600, grow=50, tick=200, change=250, opcodes={})
+    played, needed = kernel_work.play(5), kernel_work.ticks_of_a_playout(5)
+    assert needed + 4 < played.lane_ticks < needed + 16 and 1 / 32 < played.changes < 1 / 2
+    instructions, changing = played.instructions(code)
+    assert instructions == pytest.approx(200 * played.ticks + 300 * played.changes)
+    assert changing == pytest.approx(1 - 200 * played.ticks / instructions)
 
 
-def test_without_the_compiler_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+def test_without_an_assembler_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(kernel_work, "assembler", lambda: None)
     with pytest.raises(UsageError, match=r"jaxgo\[kernel\]"):
         kernel.measure([9], Plan(), print)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="triton is not installed")
-def test_machine_code_for_9x9():
+@pytest.mark.skipif(not kernel_work.assembler(), reason="there is no ptxas with cuobjdump: pip install 'jaxgo[kernel]'")
+@pytest.mark.parametrize("size", [5, *(pytest.param(size, marks=pytest.mark.slow) for size in (9, 13, 19))])
+def test_machine_code(size):
     """The state stays in registers: nothing is spilled."""
-    made = kernel.measure([9], Plan(), print)
+    made = kernel.measure([size], Plan(), lambda text: None)
     assert [entry["records"] for entry in made["results"]] == ["first plays", "first plays, moves"]
     for entry in made["results"]:
-        assert 32 < entry["registers"] <= 128 and entry["spilled"] == 0
-        assert 300 < entry["tick"] < entry["instructions"]
+        assert 32 < entry["registers"] <= 255 and entry["spilled"] == 0
+        assert 150 < entry["tick"] < entry["instructions"]
+        assert 0.8 < entry["efficiency"] < 1 and entry["changing"] < 0.1
     assert kernel.tables(made)

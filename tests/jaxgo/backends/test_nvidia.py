@@ -1,9 +1,11 @@
-"""The GPU kernel: bit for bit the XLA executor's playouts (run by Pallas's interpreter), and it lowers for NVIDIA GPUs.
+"""The GPU kernel: on simulated warps it plays the XLA executor's playouts, bit for bit, and XLA for NVIDIA GPUs takes it.
 
 Positions are of all kinds: with a ko, after a pass, over, finished, of either colour; lanes play several playouts each.
 """
 
 import functools
+import importlib.util
+import re
 
 import jax
 import jax.numpy as jnp
@@ -11,112 +13,227 @@ import numpy as np
 import pytest
 
 from bench import kernel_work
-from jaxgo import Position
-from jaxgo.backends import devices, xla as executor, nvidia as kernel
-from jaxgo.playing import draws
+from jaxgo.backends import agreement, nvidia, xla
+from jaxgo.base import forms
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, max_plies
 from jaxgo.board.geometry import geometry
-from jaxgo.playing.playout import Job, Records
-from jaxgo.running.simulate import table
+from jaxgo.playing import draws
+from jaxgo.playing.playout import Job
+from jaxgo.playing.wire import Records, columns_of, num_columns_of_position
 from tests.positions import from_games, middle_game
 from tests.referee import Game
 
-SEED, FIRST, ROOM, NUMBER = 5, 3, 25, 23
+#: Playouts of each position that records have room for, and that are asked for.
+ROOM, NUMBER = 25, 23
 
 
-def some_positions(size: int) -> Position:
-    """Five positions; of the last one no playouts are asked."""
+@functools.cache
+def some_positions(size: int) -> np.ndarray:
+    """The columns of five positions; of the last one no playouts are asked."""
     after_a_pass = middle_game(size, size, seed=2)
     after_a_pass.play(after_a_pass.pass_move)
     over = Game(size)
     over.play(over.pass_move), over.play(over.pass_move)
-    with_ko = next(g for g in (middle_game(size, plies, seed) for seed in range(200) for plies in (size * size * 4 // 5, size * size)) if g.ko >= 0)
-    return from_games(Game(size), after_a_pass, over, with_ko, Game(size))
+    late = (middle_game(size, plies, seed) for seed in range(200) for plies in (size * size * 4 // 5, size * size))
+    with_ko = next((game for game in late if game.ko >= 0), middle_game(size, size, seed=3))
+    positions = from_games(Game(size), after_a_pass, over, with_ko, Game(size))
+    return np.stack([np.asarray(x) for x in columns_of(positions, jnp.array([0, 7, 2, 2**31 - 1, 4], jnp.int32))])
+
+
+def a_job(size: int, *, seed=5, positions=4, playouts=NUMBER, first=3, cap=None) -> Job:
+    return Job(ROOM, draws.seed_words(seed), *(jnp.int32(x) for x in (positions, playouts, first, cap or max_plies(size))))
 
 
 @functools.cache
-def play(size: int, moves: bool, first_plays: bool, lanes: int, cap: int, by_kernel: bool) -> Records:
-    """The records of all but the last position's playouts, 23 of a room of 25 each."""
-    position = some_positions(size)
-    streams = jnp.array([0, 7, 2, 2**31 - 1, 4], jnp.int32)
-    how = functools.partial(kernel.play_all, interpret=True) if by_kernel else executor.play_all
-
-    @jax.jit
-    def run():
-        numbers = (jnp.int32(x) for x in (4, NUMBER, FIRST, cap))
-        job = Job(ROOM, draws.seed_words(SEED), *numbers)
-        return how(
-            geometry(size), table(position, streams), job, lanes=lanes, longest=3 * size * size,
-            first_plays=first_plays, moves=moves,
-        )  # fmt: skip
-
-    return jax.tree.map(np.asarray, run())
+def _by_xla(size: int):
+    how = dict(lanes=16, longest=max_plies(size), first_plays=True, moves=True)
+    return jax.jit(lambda columns, *job: xla.play_all(geometry(size), columns, Job(ROOM, *job), **how))
 
 
-def assert_same(size: int, moves: bool, first_plays: bool, lanes: int, cap: int) -> None:
-    """Both executors return the same records, and there are playouts in them."""
-    expected = play(size, moves, first_plays, 16, cap, by_kernel=False)
-    found = play(size, moves, first_plays, lanes, cap, by_kernel=True)
-    assert jax.tree.structure(found) == jax.tree.structure(expected)
+def by_xla(size: int, job: Job) -> Records:
+    """All that can be recorded."""
+    return jax.tree.map(np.asarray, _by_xla(size)(some_positions(size), *job[1:]))
+
+
+def by_kernel(size: int, job: Job, *, lanes=32, first_plays=True, moves=True) -> Records:
+    how = dict(lanes=lanes, longest=max_plies(size), first_plays=first_plays, moves=moves)
+    return jax.tree.map(np.asarray, kernel_work.play_all(geometry(size), some_positions(size), job, **how)[0])
+
+
+def assert_same(found: Records, expected: Records) -> None:
+    """What is recorded is the same."""
     for name in Records._fields:
-        for a, b in zip(jax.tree.leaves(getattr(found, name)), jax.tree.leaves(getattr(expected, name))):
-            assert a.dtype == b.dtype
-            np.testing.assert_array_equal(a, b, name)
+        a, b = getattr(found, name), getattr(expected, name)
+        if a is None or isinstance(a, tuple) and not a:
+            continue
+        for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+            assert x.dtype == y.dtype
+            np.testing.assert_array_equal(x, y, name)
+
+
+def assert_plays(size: int, **how) -> None:
+    """Both executors return the same records, and there are playouts in them."""
+    job = a_job(size)
+    found = by_kernel(size, job, **how)
+    assert_same(found, by_xla(size, job))
     lengths = found.length.reshape(5, ROOM)
     asked = lengths[[0, 1, 3], :NUMBER]
-    assert (asked > 2).all() and not lengths[2].any() and not lengths[4].any() and not lengths[:, NUMBER:].any()
-    assert len(np.unique(asked)) > 10 or cap < 3 * size * size
-    assert found.truncated.any() == (cap < 3 * size * size)
+    assert (asked >= 2).all() and not lengths[2].any() and not lengths[4].any() and not lengths[:, NUMBER:].any()
+    assert len(np.unique(asked)) > 3
 
 
-@pytest.mark.parametrize("lanes", [16, 64])
-def test_playouts_are_those_of_the_xla_executor(lanes):
-    assert_same(5, moves=True, first_plays=True, lanes=lanes, cap=75)
+@pytest.mark.parametrize("first_plays", [False, True])
+@pytest.mark.parametrize("moves", [False, True])
+def test_playouts_are_those_of_the_xla_executor(first_plays, moves):
+    assert_plays(5, first_plays=first_plays, moves=moves)
+    found = by_kernel(5, a_job(5), first_plays=first_plays, moves=moves)
+    assert (found.events is not None) == moves and bool(found.first_black) == first_plays
 
 
-def test_playouts_that_are_cut_short():
-    assert_same(5, moves=True, first_plays=True, lanes=64, cap=19)
+@pytest.mark.parametrize("size", [2, 9])
+def test_playouts_of_other_sizes(size):
+    assert_plays(size)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "moves", "first_plays"), [(7, False, False), (9, False, True), (9, True, False)])
-def test_playouts_of_other_sizes(size, moves, first_plays):
-    assert_same(size, moves, first_plays, 32, 3 * size * size)
+@pytest.mark.parametrize("size", [size for size in range(MIN_SIZE, MAX_SIZE + 1) if size not in (2, 5, 9)])
+def test_playouts_of_all_sizes(size):
+    assert_plays(size)
+
+
+@pytest.mark.parametrize("lanes", [1, 64, 1000])
+def test_lanes_leave_no_trace(lanes):
+    """Fewer lanes than a warp has, two warps, and more lanes than playouts."""
+    assert_same(by_kernel(5, a_job(5), lanes=lanes), by_xla(5, a_job(5)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cap": 19},
+        {"cap": 1},
+        {"seed": 2**64 - 1, "first": 2**31 - 100},
+        {"positions": 1, "playouts": 1},
+        {"positions": 5, "playouts": ROOM},
+        {"positions": 0},
+        {"playouts": 0},
+    ],
+    ids=str,
+)
+def test_jobs_of_all_kinds(changes):
+    job = a_job(5, **changes)
+    found = by_kernel(5, job)
+    assert_same(found, by_xla(5, job))
+    assert found.truncated.any() == ("cap" in changes)
+    assert found.length.any() == (changes.get("positions") != 0 and changes.get("playouts") != 0)
+
+
+# The look at whether it agrees with XLA, before it is used on a device.
+
+
+def simulated(g, columns, job, *, lanes, longest, first_plays, moves) -> Records:
+    """`nvidia.play_all` as a part of a program for the CPU."""
+    shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
+
+    def run(*read):
+        return kernel_work.run(nvidia.text(g.size, first_plays, moves), read, shapes, lanes)[0]
+
+    read = nvidia.numbers_of(job, columns.shape[1], longest), columns
+    return nvidia.records(g, job, jax.pure_callback(run, [jax.ShapeDtypeStruct(*x) for x in shapes], *read), first_plays)
+
+
+@pytest.mark.slow
+def test_it_agrees_with_xla():
+    assert agreement.compare(jax.devices()[0], 5, simulated) == ""
+
+
+def test_a_kernel_that_does_not_is_found_out(monkeypatch):
+    """Here one whose compiler takes `not` for nothing."""
+    text = nvidia.text(5, True, False)
+    monkeypatch.setattr(nvidia, "text", lambda *_: re.sub(r"not\.b32 (%r\d+)", r"mov.b32 \1", text, count=1))
+    assert "its playouts differ from XLA's in" in agreement.compare(jax.devices()[0], 5, simulated)
+
+
+# What XLA is given.
+
+
+def for_cuda(function, *args):
+    """The program, as text, of a function for NVIDIA GPUs."""
+    unchecked = [jax.export.DisabledSafetyCheck.custom_call(nvidia.TARGET)]
+    return jax.export.export(jax.jit(function), platforms=["cuda"], disabled_checks=unchecked)(*args).mlir_module()
+
+
+def playing(size: int, *, lanes=4096, moves=True):
+    """(a function that plays 1,000 playouts of each of three positions, its arguments' shapes)"""
+
+    def play(columns, seed, *numbers):
+        how = dict(lanes=lanes, longest=max_plies(size), first_plays=True, moves=moves)
+        return nvidia.play_all(geometry(size), columns, Job(1000, seed, *numbers), **how)
+
+    columns = jax.ShapeDtypeStruct((num_columns_of_position(geometry(size)), 3), jnp.uint32)
+    return play, (columns, (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, *[jax.ShapeDtypeStruct((), jnp.int32)] * 4)
 
 
 @pytest.mark.parametrize(("size", "moves"), [(9, True), (19, False)])
 def test_it_lowers_for_nvidia(size, moves):
-    """One kernel, made for one warp a program; nothing of the playout is left outside of it."""
-    text = kernel_work.lower(size, moves=moves)
-    assert text.count("__gpu$xla.gpu.triton") == 1
-    assert "num_warps = 1" in text
-    assert "stablehlo.while" not in text
+    """One kernel on whole warps; nothing of the playout is left outside of it."""
+    function, args = playing(size, lanes=4000, moves=moves)
+    text = for_cuda(function, *args)
+    assert text.count(f"@{nvidia.TARGET}") == 1 and "stablehlo.while" not in text
+    assert "block_x = 32 : i32" in text and "grid_x = 125 : i32" in text and f'name = "{nvidia.name(size)}"' in text
+    words = 2 * geometry(size).num_words
+    assert f"(tensor<9xui32>, tensor<{words + 4}x3xui32>) -> " in text
+    columns = 2 * words + 1 if size < 16 else 4 * 14 + 1
+    assert f"tensor<{columns}x3000xui32>" in text and ("tensor<3000x243xi16>" in text) == moves
 
 
-class FakeDevice:
-    """A device that says of itself what it is told to."""
-
-    def __init__(self, platform: str, version: str):
-        self.platform, self.device_kind, self.client = platform, "a device", self
-        self.platform_version = version
-
-
-@pytest.mark.parametrize(
-    ("platform", "version", "expected"),
-    [("gpu", "PJRT C API\ncuda 12090", True), ("gpu", "PJRT C API\nrocm 60000", False), ("cpu", "cpu", False), ("tpu", "", False)],
-)
-def test_nvidia_gpus_play_by_the_kernel(platform, version, expected):
-    chosen = devices.compiled_for(FakeDevice(platform, version), lambda play_all: play_all)
-    assert chosen is (kernel.play_all if expected else executor.play_all)
+def test_it_lowers_under_vmap():
+    """One call after the other."""
+    function, args = playing(5)
+    seeds = (jax.ShapeDtypeStruct((7,), jnp.uint32),) * 2
+    text = for_cuda(jax.vmap(function, in_axes=(None, 0, *[None] * 4)), args[0], seeds, *args[2:])
+    assert text.count(f"@{nvidia.TARGET}") == 1 and "stablehlo.while" in text
 
 
-def test_where_the_kernel_cannot_be_built_xla_plays_after_one_warning(monkeypatch):
-    def build(play_all):
-        if play_all is kernel.play_all:
-            raise NotImplementedError("no such instruction")
-        return play_all
+def test_its_text_is_what_drivers_take():
+    """ASCII, for compute capability 7.0 and later, the same wherever it is made."""
+    text = nvidia.text(13, True, True)
+    assert text.isascii() and text.startswith(".version 7.0\n.target sm_70\n") and ".reqntid 32, 1, 1\n" in text
+    nvidia.text.cache_clear()
+    with jax.enable_x64(True), forms.within(forms.PLAIN):
+        assert nvidia.text(13, True, True) == text
 
-    monkeypatch.setattr(devices, "_warned", False)
-    device = FakeDevice("gpu", "cuda")
-    with pytest.warns(UserWarning, match="no such instruction") as warned:
-        assert [devices.compiled_for(device, build) for _ in range(3)] == [executor.play_all] * 3
-    assert len(warned) == 1
+
+H100 = """
+gpu_device_info {
+  cuda_compute_capability { major: 9 }
+  threads_per_block_limit: 1024 threads_per_warp: 32 threads_per_core_limit: 2048 core_count: 132 fpus_per_core: 128
+  shared_memory_per_block: 49152 shared_memory_per_core: 233472 shared_memory_per_block_optin: 232448
+  block_dim_limit_x: 2147483647 block_dim_limit_y: 65535 block_dim_limit_z: 65535
+  registers_per_core_limit: 65536 registers_per_block_limit: 65536
+  memory_bandwidth: 3352320000000 l2_cache_size: 52428800 clock_rate_ghz: 1.98 device_memory_size: 84978434048
+}
+platform_name: "CUDA"
+dnn_version_info { major: 9 minor: 8 }
+runtime_version { major: 12 minor: 8 }
+device_description_str: "NVIDIA H100 80GB HBM3"
+"""
+
+
+def plugin() -> bool:
+    """Whether jax's plugin for NVIDIA GPUs is installed, which compiles for them without one."""
+    if not importlib.util.find_spec("jax_plugins"):
+        return False
+    return any(importlib.util.find_spec(f"jax_plugins.xla_cuda{version}") for version in (12, 13))
+
+
+@pytest.mark.skipif(not plugin(), reason="jax's plugin for NVIDIA GPUs is not installed: pip install 'jaxgo[gpu]'")
+@pytest.mark.filterwarnings("ignore")
+def test_xla_compiles_it_for_nvidia():
+    from jax.experimental import topologies
+
+    device = topologies.get_topology_desc("", platform="cuda", topology="1 x 1 x 1", target_config=H100).devices[0]
+    function, args = playing(9)
+    there = jax.sharding.SingleDeviceSharding(device)
+    lowered = jax.jit(function, in_shardings=there, out_shardings=there).trace(*args).lower(lowering_platforms=("cuda",))
+    assert re.search(r"custom-call\(.*" + re.escape(nvidia.TARGET), lowered.compile().as_text())
