@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from typing import Any
 
 import jax
 
@@ -37,7 +38,7 @@ class Nvidia(Gpu):
         self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool
     ) -> Records:
         """By the kernel where it is on and agrees with XLA on this device, which is looked at on first use of a board size."""
-        how = {"lanes": lanes, "longest": longest, "first_plays": first_plays, "moves": moves}
+        how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": first_plays, "moves": moves}
         if not self.has_kernel(g.size):
             return super().play_all(g, columns, job, **how)
         from jaxgo.backends import nvidia

@@ -105,12 +105,12 @@ def spread(g: Geometry, a: Board, through: Board) -> Board:
         x = m & (~(m + x) | x)
         return x | (m & down(x, 1))
 
-    a, last = list(a), g.num_words - 1
+    words, last = list(a), g.num_words - 1
     for w in range(g.num_words):
-        a[w] = row(a[w], through[w], a[w - 1] if w else from_north(g, tuple(a))[0])
+        words[w] = row(words[w], through[w], words[w - 1] if w else from_north(g, tuple(words))[0])
     for w in reversed(range(g.num_words)):
-        a[w] = row(a[w], through[w], a[w + 1] if w < last else from_south(g, tuple(a))[last])
-    return tuple(a)
+        words[w] = row(words[w], through[w], words[w + 1] if w < last else from_south(g, tuple(words))[last])
+    return tuple(words)
 
 
 def grows(g: Geometry, a: Board, through: Board) -> jax.Array:
@@ -144,7 +144,8 @@ def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
     """The set in another layout of the same board."""
     if old == new:
         return a
-    row, words = (1 << old.size) - 1, [[] for _ in range(new.num_words)]
+    row = (1 << old.size) - 1
+    words: list[list[jax.Array]] = [[] for _ in range(new.num_words)]
     for y in range(old.size):
         bits = down(a[old.word_of_row[y]], old.shift_of_row[y]) & old.word(row)
         words[new.word_of_row[y]].append(bits.astype(new.dtype) << new.word(new.shift_of_row[y]))

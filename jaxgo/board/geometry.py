@@ -81,11 +81,11 @@ class Geometry:
         return self.num_words * self.word_bits
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[np.integer]:
         """The words' type, uint32 or int64; bit 63 stays 0."""
         return np.dtype(np.uint32 if self.word_bits == 32 else np.int64)
 
-    def word(self, value: int) -> np.generic:
+    def word(self, value: int) -> np.integer:
         """A constant of the words' type."""
         return self.dtype.type(value)
 

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK
@@ -15,7 +16,7 @@ NUM_PLANES = 6
 """Planes of an observation without last moves."""
 
 
-def observation(position: Position, last_moves=None) -> jax.Array:
+def observation(position: Position, last_moves: ArrayLike | None = None) -> jax.Array:
     """What the player to move sees of positions, as planes of bools; a pure function, also for inside of `jit`, `vmap`, `scan`.
 
     ======  =============================================================================
@@ -30,9 +31,9 @@ def observation(position: Position, last_moves=None) -> jax.Array:
     6 + i   the move i plies before the last was played; nowhere for a pass, or an unknown move
     ======  =============================================================================
 
-    The planes 0 and 1 are also the first two of pgx's Go, which has the same of the seven boards before as planes 2 to 15, and the
-    opposite of plane 2 as plane 16: ones where White is to move. A position knows no boards before it; the ko and the passes,
-    which pgx leaves out, are what the rules need of them.
+    The planes 0 and 1 are also the first two of pgx's Go, which has the same of the seven boards before as planes 2 to 15, and
+    the opposite of plane 2 as plane 16: ones where White is to move. A position knows no boards before it; the ko and the
+    passes, which pgx leaves out, are what the rules need of them.
 
     Args:
       position: B positions on boards of size N.

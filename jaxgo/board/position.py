@@ -9,6 +9,7 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, NO_KO, WHITE
@@ -57,7 +58,9 @@ class Position:
         return _make(np.zeros((batch, size, size), np.int8), np.int32(to_play), np.int32(NO_KO), np.int32(0))
 
     @classmethod
-    def from_array(cls, stones, *, to_play=BLACK, ko=NO_KO, passes=0) -> "Position":
+    def from_array(
+        cls, stones: ArrayLike, *, to_play: ArrayLike = BLACK, ko: ArrayLike = NO_KO, passes: ArrayLike = 0
+    ) -> "Position":
         """Positions from arrays of stones.
 
         Args:
@@ -197,7 +200,7 @@ class Position:
         `jaxgo.board.rules.signs_of_no_eye`)."""
         return run(dynamics.useful, self)
 
-    def play(self, points, *, where=True, check: bool = True) -> "Position":
+    def play(self, points: ArrayLike, *, where: ArrayLike = True, check: bool = True) -> "Position":
         """The positions after a move in each. A game that is over stays over, as it is.
 
         Args:
@@ -231,7 +234,7 @@ class Position:
         """bool [B]: two passes in a row have ended the game."""
         return dynamics.is_over(self)
 
-    def observation(self, last_moves=None) -> jax.Array:
+    def observation(self, last_moves: ArrayLike | None = None) -> jax.Array:
         """bool [B, N, N, 6 + K]: planes for a network; see `jaxgo.board.observation`, which says what they are.
 
         Args:
@@ -272,4 +275,5 @@ def _make(stones: np.ndarray, to_play, ko, passes) -> Position:
     batch, size = stones.shape[:2]
     black, white = (of_points(geometry(size), stones.reshape(batch, -1) == colour) for colour in (BLACK, WHITE))
     numbers = ((to_play, np.int8), (ko, np.int16), (passes, np.int8))
-    return jax.device_put(Position(black, white, *(np.broadcast_to(x, batch).astype(dtype) for x, dtype in numbers), size))
+    to_play, ko, passes = (np.broadcast_to(x, batch).astype(dtype) for x, dtype in numbers)
+    return jax.device_put(Position(black, white, to_play, ko, passes, size))

@@ -32,8 +32,8 @@ def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
     """For each (seeds, through), all points of `through` that are connected with a point of `seeds`, a subset of it."""
     playing = playing_geometry(g.size)
     with bb.words_known(playing):
-        grounds = [[bb.relaid(board, g, playing) for board in ground] for ground in grounds]
-        return [bb.relaid(board, playing, g) for board in _flood(playing, grounds)]
+        relaid = [(bb.relaid(seeds, g, playing), bb.relaid(through, g, playing)) for seeds, through in grounds]
+        return [bb.relaid(board, playing, g) for board in _flood(playing, relaid)]
 
 
 def _flood(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[Board]:

@@ -135,12 +135,12 @@ def unpack(g: Geometry, columns: Sequence[jax.Array], events: jax.Array | None, 
     """The records of playouts whose results lie in columns, as `results` gives them; all 0 where there was no playout."""
     width = _columns_of_board(g)
     boards = [_as_board(g, columns[i * width : (i + 1) * width]) for i in range(4 if first_plays else 2)]
-    boards += [()] * (4 - len(boards))
+    black, white, first_black, first_white = boards if first_plays else (*boards, (), ())
     summary = columns[-1].astype(jnp.int32)
     margin = (summary & jnp.int32((1 << MARGIN_BITS) - 1)) - jnp.int32(g.num_points)
     length = (summary >> jnp.int32(MARGIN_BITS)) & jnp.int32((1 << LENGTH_BITS) - 1)
     truncated = (summary >> jnp.int32(MARGIN_BITS + LENGTH_BITS)) != jnp.int32(0)
-    return Records(*boards, margin=margin, length=length, truncated=truncated, events=events)
+    return Records(black, white, first_black, first_white, margin, length, truncated, events)
 
 
 class Fields:

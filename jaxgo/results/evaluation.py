@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import os
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Evaluation:
 
     size: int
     komi: float | np.ndarray
-    sums: Sums
+    sums: Sums[np.ndarray]
     complete: bool
     played: tuple[Played, ...]
 
@@ -137,13 +138,13 @@ class Evaluation:
         return dataclasses.replace(
             self,
             komi=self.komi[index] if isinstance(self.komi, np.ndarray) else self.komi,
-            sums=Sums(*(None if x is None else np.asarray(x[index]) for x in self.sums)),
+            sums=Sums._make(None if x is None else np.asarray(x[index]) for x in self.sums),
             played=tuple(dataclasses.replace(x, streams=np.asarray(x.streams[index])) for x in self.played),
         )
 
     def symmetry(self, k: int) -> "Evaluation":
         """The same evaluation of the positions turned and mirrored by symmetry k, 0 to 7 (see `jaxgo.board.symmetries`)."""
-        turned = {
+        turned: dict[str, Any] = {
             name: transform_points(getattr(self.sums, name), self.size, k)
             for name in ("owned", "first", "first_results")
             if getattr(self.sums, name) is not None
@@ -170,7 +171,7 @@ class Evaluation:
                         f"the evaluations share playouts: numbers {a.first} to {a.first + a.count - 1} and {b.first} to "
                         f"{b.first + b.count - 1} of one seed and stream; give another seed, or go on with first_playout"
                     )
-        added = Sums(*(None if a is None else a + b for a, b in zip(self.sums, other.sums)))
+        added = Sums._make(None if a is None else a + b for a, b in zip(self.sums, other.sums))
         played = _merged(self.played + other.played)
         return dataclasses.replace(self, sums=added, complete=self.complete and other.complete, played=played)
 
@@ -205,7 +206,7 @@ class Evaluation:
             Played(tuple(x["seed"]), held[f"streams.{i}"], x["first"], x["count"]) for i, x in enumerate(facts["played"])
         ]
         komi = held["komi"]
-        found = Sums(*(held.get(f"sums.{name}") for name in Sums._fields))
+        found = Sums._make(held.get(f"sums.{name}") for name in Sums._fields)
         return cls(facts["size"], komi if komi.ndim else float(komi), found, facts["complete"], tuple(played))
 
 

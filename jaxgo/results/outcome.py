@@ -4,12 +4,13 @@ Results count in halves, so that sums of them are whole numbers: a win 2, a draw
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 #: What a win, a draw and a loss count.
 WIN, DRAW, LOSS = 2, 1, 0
 
 
-def bounds(komi, num_points: int) -> np.ndarray:
+def bounds(komi: ArrayLike, num_points: int) -> np.ndarray:
     """int32 [..., 2]: the least margin with which Black wins, and the margin of a draw, or one that never occurs.
 
     Args:

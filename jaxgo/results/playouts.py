@@ -2,11 +2,13 @@
 
 import dataclasses
 import functools
+from typing import Generic
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxgo.base.arrays import Array
 from jaxgo.board.bitboard import stones_array
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.wire import Records, captured_of, moves_of
@@ -18,7 +20,7 @@ from jaxgo.playing.wire import Records, captured_of, moves_of
     meta_fields=["size"],
 )
 @dataclasses.dataclass(frozen=True, eq=False)
-class Playouts:
+class Playouts(Generic[Array]):
     """Finished playouts; `B` positions, `n` playouts of each. numpy arrays, or jax arrays from `simulate`.
 
     Attributes:
@@ -32,26 +34,26 @@ class Playouts:
       size: N.
     """
 
-    margin: jax.Array
-    length: jax.Array
-    truncated: jax.Array
-    black: tuple[jax.Array, ...]
-    white: tuple[jax.Array, ...]
-    events: jax.Array | None
+    margin: Array
+    length: Array
+    truncated: Array
+    black: tuple[Array, ...]
+    white: tuple[Array, ...]
+    events: Array | None
     size: int
 
     @property
-    def moves(self) -> jax.Array | None:
+    def moves(self) -> Array | None:
         """int16 [B, n, max_plies]: the points played, N * N for a pass, -1 after the end. None unless asked for."""
         return None if self.events is None else moves_of(self.events)
 
     @property
-    def captured(self) -> jax.Array | None:
+    def captured(self) -> Array | None:
         """bool [B, n, max_plies]: whether the ply captured something. None unless the moves were asked for."""
         return None if self.events is None else captured_of(self.events)
 
     @property
-    def board(self) -> jax.Array:
+    def board(self) -> Array:
         """int8 [B, n, N, N]: the final boards, 1 Black, -1 White, 0 empty; row 0 is the top."""
         g = geometry(self.size)
         if isinstance(self.margin, np.ndarray):
@@ -65,7 +67,7 @@ def _unpack_boards(g: Geometry, board: tuple[np.ndarray, ...]) -> np.ndarray:
     return flat.reshape(*flat.shape[:-1], g.size, g.size)
 
 
-def playouts_of(g: Geometry, records: Records, batch: int) -> Playouts:
+def playouts_of(g: Geometry, records: Records, batch: int) -> Playouts[jax.Array]:
     """The records of [B * n] playouts as `Playouts`."""
     made = Playouts(
         records.margin.astype(jnp.int16), records.length.astype(jnp.int16), records.truncated, records.black, records.white,

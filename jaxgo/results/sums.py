@@ -6,13 +6,14 @@ A chunk's sums fit into 32 bits; the host adds chunks in 64. So no result depend
 import functools
 import operator
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base.arrays import Array
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.rules import areas
@@ -30,30 +31,30 @@ AT_ONCE = 16
 LOW = 256
 
 
-class Sums(NamedTuple):
+class Sums(NamedTuple, Generic[Array]):
     """Sums over the playouts of each position, int32 (of a chunk, on the device) or int64 `[B, ...]`."""
 
-    num_playouts: np.ndarray
+    num_playouts: Array
     """[B]: playouts."""
-    wins: np.ndarray
+    wins: Array
     """[B]: playouts that Black won."""
-    draws: np.ndarray
+    draws: Array
     """[B]: playouts that were drawn."""
-    lead: np.ndarray
+    lead: Array
     """[B]: margins, Black's area minus White's."""
-    squares: np.ndarray
+    squares: Array
     """[B, 2]: squares of the margins, in multiples of LOW and what is left."""
-    length: np.ndarray
+    length: Array
     """[B]: plies."""
-    truncated: np.ndarray
+    truncated: Array
     """[B]: playouts that the cap ended."""
-    margins: np.ndarray | None
+    margins: Array | None
     """[B, 2 P + 1]: playouts of each margin; index margin + P."""
-    owned: np.ndarray | None
+    owned: Array | None
     """[B, P]: playouts in which Black has the area of each point at the end, minus those in which White has it."""
-    first: np.ndarray | None
+    first: Array | None
     """[B, 2, P]: playouts in which the colour (0 Black, 1 White) was the first to play at each point."""
-    first_results: np.ndarray | None
+    first_results: Array | None
     """[B, 2, P]: that colour's results, in halves, summed over those playouts."""
 
 
@@ -111,7 +112,7 @@ def _total(x: jax.Array) -> jax.Array:
 
 def reduce_records(
     g: Geometry, records: Records, bounds: jax.Array, valid: jax.Array, statistics: Collection[str] = STATISTICS
-) -> Sums:
+) -> Sums[jax.Array]:
     """The sums of a chunk.
 
     Args:
@@ -161,7 +162,7 @@ def reduce_records(
     )  # fmt: skip
 
 
-def zero_sums(num_points: int, batch: int, statistics: Collection[str] = STATISTICS) -> Sums:
+def zero_sums(num_points: int, batch: int, statistics: Collection[str] = STATISTICS) -> Sums[np.ndarray]:
     """int64 zeros to add chunks to."""
     p = num_points
     zeros = [np.zeros((batch, *shape), np.int64) for shape in ((),) * 4 + ((2,), (), ())]

@@ -8,6 +8,7 @@ from typing import Unpack
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.board.position import Position
@@ -20,8 +21,9 @@ from jaxgo.running.request import Options, Request, takes_options
 
 @takes_options
 def evaluate(
-    position: Position, num_playouts: int, *, komi=7.5, statistics: Collection[str] = STATISTICS, **options: Unpack[Options]
-) -> Evaluation:
+    position: Position, num_playouts: int, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
+    **options: Unpack[Options],
+) -> Evaluation:  # fmt: skip
     """Plays `num_playouts` random playouts from each position and returns their statistics, reduced on the device.
 
     The playouts are those of `jaxgo.playouts` with the same arguments. Memory does not grow with their number. Inside `jit` and
@@ -56,8 +58,9 @@ def evaluate(
 
 @takes_options
 def evaluations(
-    position: Position, num_playouts: int, *, komi=7.5, statistics: Collection[str] = STATISTICS, **options: Unpack[Options]
-) -> Iterator[Evaluation]:
+    position: Position, num_playouts: int, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
+    **options: Unpack[Options],
+) -> Iterator[Evaluation]:  # fmt: skip
     """`jaxgo.evaluate` while it goes on: an iterator of evaluations, each of all playouts finished so far.
 
     The last one is complete and what `jaxgo.evaluate` returns; which playouts those before it hold depends on what was ready
@@ -92,7 +95,7 @@ def _checked(statistics: Collection[str]) -> tuple[str, ...]:
 def _output(statistics: tuple[str, ...]) -> Output:
     """The output of sums, always the same for the same statistics, so that it is compiled once."""
 
-    def reduce(g, records, columns, bounds, valid) -> Sums:
+    def reduce(g, records, columns, bounds, valid) -> Sums[jax.Array]:
         return reduce_records(g, records, bounds, valid, statistics)
 
     return Output(first_plays="amaf" in statistics, moves=False, reduce=reduce)
@@ -123,7 +126,7 @@ class _Adding:
                 self._thread.submit(self._add, chunk, part).result()
                 yield chunk
 
-    def _add(self, chunk: Chunk, part: Sums) -> None:
+    def _add(self, chunk: Chunk, part: Sums[np.ndarray]) -> None:
         here = slice(chunk.start, chunk.start + chunk.size)
         for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
             target[here] += source[: chunk.size]

@@ -7,7 +7,7 @@ added by chunk, so that neither the cut nor the order shows in them.
 
 import concurrent.futures
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import jax
@@ -106,7 +106,7 @@ def longest_for(output: Output, cap: int, size: int) -> int:
     return min(max_plies(size), 1 << (cap - 1).bit_length()) if output.moves else max_plies(size)
 
 
-def results(request: Request, output: Output) -> Iterator[tuple[Chunk, Any]]:
+def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], None, None]:
     """Does the job and yields each chunk with what was made of it (numpy arrays) as it is finished.
 
     `request.progress` is told of a chunk when the next one is asked for.

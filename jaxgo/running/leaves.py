@@ -11,11 +11,13 @@ import itertools
 import threading
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import ArrayLike
 
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.backends.programs import Programs
@@ -30,7 +32,7 @@ from jaxgo.playing.playout import Job
 from jaxgo.playing.wire import Fields, captured_of, columns_of, moves_of, num_columns_of_position, table_of
 from jaxgo.results import outcome, sums
 from jaxgo.results.sums import count_points, square_sums
-from jaxgo.running.request import seed_words
+from jaxgo.running.request import Devices, Seed, seed_words
 
 #: Playouts of a call for each lane: measured; with more, too few lanes wait for too many games.
 PER_LANE = 1
@@ -73,17 +75,19 @@ class LeafResults:
     captured: np.ndarray | None
     results: np.ndarray | None
 
-    def position(self, black, size: int) -> Position:
+    def position(self, black: ArrayLike, size: int) -> Position:
         """The positions; `black`, bool [B], says where Black is to move, and `size` is N."""
         black = checks.bools("black", black, self.ko.shape)[:, None]
         own, opp = np.split(self.words, 2, axis=1)
         stones = (tuple(x.T.copy()) for x in (np.where(black, own, opp), np.where(black, opp, own)))
         to_play = np.where(black[:, 0], BLACK, -BLACK).astype(np.int8)
-        return jax.device_put(Position(*stones, to_play, self.ko, self.passes, checks.size(size)))
+        blacks, whites, to_play, ko, passes = jax.device_put((*stones, to_play, self.ko, self.passes))
+        return Position(blacks, whites, to_play, ko, passes, checks.size(size))
 
     def some(self, index) -> "LeafResults":
         """The results of some leaves."""
-        return LeafResults(**{name: None if x is None else x[index] for name, x in vars(self).items()})
+        chosen: dict[str, Any] = {name: None if x is None else x[index] for name, x in vars(self).items()}
+        return LeafResults(**chosen)
 
 
 class Leaves:
@@ -103,7 +107,10 @@ class Leaves:
       devices: as in `jaxgo.playouts`.
     """
 
-    def __init__(self, size: int, leaves: int, playouts: int, *, komi=7.5, seed=0, moves=False, calls=2, devices=None):
+    def __init__(
+        self, size: int, leaves: int, playouts: int, *, komi: float = 7.5, seed: Seed = 0, moves: bool = False, calls: int = 2,
+        devices: Devices = None,
+    ):  # fmt: skip
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
@@ -139,13 +146,14 @@ class Leaves:
     @staticmethod
     def arguments_of(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(words, ko, passes, black) of positions, as `submit` takes them."""
-        position = jax.device_get(position)
-        words = columns_of(position, np.zeros(position.batch, np.int32))[:-4]
-        return np.stack(words, axis=1), position.ko, position.passes, position.to_play == BLACK
+        held = jax.device_get(position)
+        words = columns_of(held, np.zeros(held.batch, np.int32))[:-4]
+        return np.stack(words, axis=1), held.ko, held.passes, held.to_play == BLACK
 
     def submit(
-        self, words, ko, passes, black, moves, streams, *, komi=None, seed=None
-    ) -> Sequence[concurrent.futures.Future]:
+        self, words: np.ndarray, ko: ArrayLike, passes: ArrayLike, black: ArrayLike, moves: Sequence[int] | np.ndarray,
+        streams: ArrayLike, *, komi: ArrayLike | None = None, seed: int | None = None,
+    ) -> Sequence[concurrent.futures.Future]:  # fmt: skip
         """Begins a call; `gather` waits for its results.
 
         Args:
@@ -176,11 +184,11 @@ class Leaves:
         komi = self.komi if komi is None else checks.komis(komi, count)
         bounds = np.broadcast_to(outcome.bounds(komi, points), (count, 2))
         columns = np.concatenate([words.T, np.stack([*numbers, *bounds.T]).view(np.uint32)])
-        seed = self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1))
+        key = self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1))
         parts = -(-count // self._share)
         ends = [count * i // parts for i in range(parts + 1)]
         return [
-            self._pool.submit(self._run, columns[:, a:b], seed, next(self._turns))
+            self._pool.submit(self._run, columns[:, a:b], key, next(self._turns))
             for a, b in zip(ends, ends[1:])
         ]
 
@@ -213,7 +221,7 @@ class Leaves:
     def gather(self, futures: Sequence[concurrent.futures.Future]) -> LeafResults:
         """The results of a call, in the order of its leaves; waits for them."""
         parts = [future.result() for future in futures]
-        out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        out: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
         out["squares"] = out["squares"][:, 0].astype(np.int64) * sums.LOW + out["squares"][:, 1]
         events = out.pop("events", None)
@@ -293,8 +301,7 @@ def _reduce(g: Geometry, records, position: Position, playouts: int, bounds) -> 
     black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
     margin = records.margin.reshape(shape)
     result = outcome.of_mover(margin, bounds[:, None], black)
-    mine = [b.reshape(shape) for b in records.first_black]
-    theirs = [b.reshape(shape) for b in records.first_white]
+    mine, theirs = (tuple(b.reshape(shape) for b in board) for board in (records.first_black, records.first_white))
     firsts = bb.choose(black, mine, theirs), bb.choose(black, theirs, mine)
     kinds = []
     for board, won in zip(firsts, (outcome.WIN, outcome.LOSS)):

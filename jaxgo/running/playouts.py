@@ -1,6 +1,6 @@
 """Playouts with all their results."""
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import jax
 import numpy as np
@@ -11,12 +11,12 @@ from jaxgo.running.jobs import Output, results
 from jaxgo.running.request import Options, Request, takes_options
 
 
-def _each(g, records, columns, bounds, valid) -> Playouts:
+def _each(g, records, columns, bounds, valid) -> Playouts[jax.Array]:
     return playouts_of(g, records, valid.shape[0])
 
 
 @takes_options
-def playouts(position: Position, num_playouts: int, *, moves: bool = False, **options: Unpack[Options]) -> Playouts:
+def playouts(position: Position, num_playouts: int, *, moves: bool = False, **options: Unpack[Options]) -> Playouts[np.ndarray]:
     """Plays `num_playouts` random playouts from each position and returns every result.
 
     The playout is Don Dailey's reference bot's (2008): a move is drawn uniformly from the legal moves that fill no own eye; a
@@ -40,7 +40,7 @@ def playouts(position: Position, num_playouts: int, *, moves: bool = False, **op
     if not isinstance(moves, bool):
         raise TypeError(f"moves must be True or False, not {moves!r}")
     request = Request.of(position, num_playouts, **options)
-    out = None
+    out: Any = None
     for chunk, part in results(request, Output(first_plays=False, moves=moves, reduce=_each)):
         if moves:
             part = jax.tree.map(lambda x: x[:, :, : request.max_plies] if x.ndim == 3 else x, part)

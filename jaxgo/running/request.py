@@ -4,11 +4,12 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of, workers_of
@@ -24,11 +25,14 @@ from jaxgo.results import outcome
 #: The most lanes that can be asked for.
 MOST_LANES = 1 << 18
 
-Progress = Callable[[int, int], None]
+Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of playouts finished and the number in all, after every chunk, in the calling thread."""
 
-Seed = Any
+Seed: TypeAlias = Any
 """An int in [0, 2**64), or a jax key."""
+
+Devices: TypeAlias = Sequence[jax.Device] | jax.Device | int | None
+"""Jax devices, a number of workers on the first, or None for all; see `OPTIONS_HELP`."""
 
 
 class Options(TypedDict, total=False):
@@ -37,8 +41,8 @@ class Options(TypedDict, total=False):
     seed: Seed
     first_playout: int
     max_plies: int | None
-    streams: Any
-    devices: Sequence[jax.Device] | jax.Device | int | None
+    streams: ArrayLike | None
+    devices: Devices
     lanes: int | None
     progress: Progress | None
 
@@ -64,17 +68,17 @@ Function = TypeVar("Function", bound=Callable)
 def takes_options(function: Function) -> Function:
     """Shows the options in a function's signature and documentation, in the place of `**options`."""
 
-    @functools.wraps(function)
-    def checked(*args, **kwargs):
+    def called(*args, **kwargs):
         return function(*args, **kwargs)
 
+    shown: Any = functools.update_wrapper(called, function)
     signature = inspect.signature(function)
     mine = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in _DEFAULTS.items()]
-    checked.__signature__ = signature.replace(parameters=[*mine, *options])  # type: ignore[attr-defined]
+    shown.__signature__ = signature.replace(parameters=[*mine, *options])
     if function.__doc__:
-        checked.__doc__ = function.__doc__.replace("      **options: those of all jobs.", OPTIONS_HELP)
-    return checked  # type: ignore[return-value]
+        shown.__doc__ = function.__doc__.replace("      **options: those of all jobs.", OPTIONS_HELP)
+    return shown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +109,7 @@ class Request:
     """To be told how far it is."""
 
     @classmethod
-    def of(cls, position: Position, num_playouts: int, komi=0.0, **options) -> "Request":
+    def of(cls, position: Position, num_playouts: int, komi: ArrayLike = 0.0, **options) -> "Request":
         """The request for playouts from `position`; `options` are those of `Options`.
 
         Raises:
@@ -187,4 +191,5 @@ def seed_words(seed: Seed) -> tuple[int, int]:
     seed = check_seed(seed)
     if isinstance(seed, int):
         return seed & 0xFFFFFFFF, seed >> 32
-    return tuple(int(word) for word in jax.device_get(draws.seed_words(seed)))  # type: ignore[return-value]
+    first, second = (int(word) for word in jax.device_get(draws.seed_words(seed)))
+    return first, second

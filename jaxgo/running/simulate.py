@@ -4,6 +4,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+from numpy.typing import ArrayLike
 
 from jaxgo.backends.choice import compiler_options, play_anywhere
 from jaxgo.base import checks
@@ -14,20 +15,20 @@ from jaxgo.playing import draws
 from jaxgo.playing.playout import Job
 from jaxgo.playing.wire import columns_of
 from jaxgo.results.playouts import Playouts, playouts_of
-from jaxgo.running.request import MOST_LANES, check_max_plies, check_seed
+from jaxgo.running.request import MOST_LANES, Seed, check_max_plies, check_seed
 
 
 def simulate(
     position: Position,
     num_playouts: int,
-    seed=0,
+    seed: Seed = 0,
     *,
-    first_playout=0,
-    streams=None,
+    first_playout: ArrayLike = 0,
+    streams: ArrayLike | None = None,
     max_plies: int | None = None,
     moves: bool = False,
     lanes: int | None = None,
-) -> Playouts:
+) -> Playouts[jax.Array]:
     """Plays `num_playouts` playouts from each position: `jaxgo.playouts` as a pure function of arrays.
 
     It may be called in `jax.jit`, `vmap`, `scan` and `shard_map`, and on positions that are sharded explicitly, each device then
@@ -70,7 +71,7 @@ def _program(how: tuple, platform: str):
     return jax.jit(functools.partial(over_mesh, functools.partial(_play, *how)), compiler_options=compiler_options(platform))
 
 
-def _play(num_playouts: int, longest: int, moves: bool, lanes: int | None, position, streams, seed, first_playout) -> Playouts:
+def _play(num_playouts: int, longest: int, moves: bool, lanes: int | None, position, streams, seed, first_playout):
     g, batch = position.geometry, position.batch
     job = Job(
         num_playouts, seed, num_positions=jnp.int32(batch), num_playouts=jnp.int32(num_playouts), first_playout=first_playout,

@@ -1,5 +1,6 @@
 """How positions are played in batches: games that stay over, moves in some games only, programs for few sizes, any jax setting."""
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,8 +21,7 @@ KO = """
 
 
 def same(actual: jaxgo.Position, expected: jaxgo.Position) -> None:
-    for one, other in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
-        np.testing.assert_array_equal(one, other, strict=True)
+    chex.assert_trees_all_equal(actual, expected, strict=True)
 
 
 def random_games(size: int, batch: int, plies: int, seed: int = 0) -> jaxgo.Position:

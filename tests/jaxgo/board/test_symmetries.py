@@ -2,6 +2,7 @@
 
 import re
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,7 +33,7 @@ def turned(board: np.ndarray, k: int) -> np.ndarray:
 
 def assert_same(actual: Position, expected: Position) -> None:
     """All fields are equal."""
-    jax.tree.map(np.testing.assert_array_equal, actual, expected)
+    chex.assert_trees_all_equal(actual, expected)
 
 
 @pytest.mark.parametrize("size", [2, 9, 19])

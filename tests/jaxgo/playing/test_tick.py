@@ -4,6 +4,7 @@ import functools
 import time
 from collections.abc import Iterator
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -79,7 +80,7 @@ def test_lanes_are_the_same_however_a_tick_is_run(g, size):
         for _ in range(60):
             lanes = way(lanes)
         results.append(jax.tree.map(np.asarray, lanes))
-    jax.tree.map(np.testing.assert_array_equal, *results)
+    chex.assert_trees_all_equal(*results)
 
 
 def seconds_of_a_tick(size: int) -> float:
@@ -107,7 +108,7 @@ def test_a_lane_that_is_over_stays_as_it_is():
     lanes = empty_lanes(5)._replace(plies_left=jnp.zeros(LANES, jnp.int32))
     after = tick(g, lanes)
     for name in ("own", "opp", "played", "starter", "passes", "plies", "plies_left", "log"):
-        jax.tree.map(np.testing.assert_array_equal, getattr(after, name), getattr(lanes, name))
+        chex.assert_trees_all_equal(getattr(after, name), getattr(lanes, name))
 
 
 def test_a_draw_in_a_living_groups_eye_marks_its_eyes_dead():
@@ -129,8 +130,8 @@ def test_a_draw_in_a_living_groups_eye_marks_its_eyes_dead():
     done = play(g, none, board(black), none, move, zero, zero, zero + 75)
     assert int(done.found[0]) == SUICIDE
     barred, dead = bar(g, none, none, done.marks, move, done.found)
-    jax.tree.map(np.testing.assert_array_equal, dead, board([0, 2, 4]))
-    jax.tree.map(np.testing.assert_array_equal, barred, board([2]))
+    chex.assert_trees_all_equal(dead, board([0, 2, 4]))
+    chex.assert_trees_all_equal(barred, board([2]))
     # Black, who may fill them, fills one: all is forgotten.
     barred, dead = bar(g, none, dead, none, jnp.asarray(g.index_of_point[[4]]), jnp.full(1, 2, jnp.int32))
-    jax.tree.map(np.testing.assert_array_equal, dead, none)
+    chex.assert_trees_all_equal(dead, none)

@@ -3,6 +3,7 @@
 import contextlib
 import re
 
+import chex
 import jax
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ SIZE, GAMES, PLIES = 5, 16, 50
 
 def assert_same(actual: Position, expected: Position) -> None:
     """All fields are equal, and of equal types."""
-    jax.tree.map(lambda a, b: np.testing.assert_array_equal(a, b, strict=True), actual, expected)
+    chex.assert_trees_all_equal(actual, expected, strict=True)
 
 
 def some(tree, index):

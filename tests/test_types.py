@@ -1,0 +1,94 @@
+"""Types: the package passes mypy, and a program that uses it wrongly does not."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import jaxgo
+
+pytest.importorskip("mypy")
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+RIGHT_USE = """\
+from typing import assert_type
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxgo
+
+position = jaxgo.Position.from_array(np.zeros((9, 9), np.int8), to_play=jaxgo.BLACK)
+after: jaxgo.Position = position.play([40]).play(jnp.array([41]), where=np.array([True]))
+assert_type(after.legal(), jax.Array)
+
+evaluation = jaxgo.evaluate(position, 10, komi=[6.5], seed=jax.random.key(0), statistics=["amaf"], devices=1)
+assert_type(evaluation.win_rate, np.ndarray)
+assert_type(evaluation.sums.wins, np.ndarray)
+for partial in jaxgo.evaluations(position, 10, streams=np.array([3]), progress=lambda done, total: None):
+    assert_type(partial, jaxgo.Evaluation)
+
+assert_type(jaxgo.playouts(position, 10, moves=True).margin, np.ndarray)
+assert_type(jaxgo.simulate(position, 10, 7, first_playout=jnp.int32(5)).board, jax.Array)
+
+
+def leads(played: jaxgo.Playouts[jax.Array]) -> jax.Array:
+    return played.margin.mean(axis=1)
+
+
+leads(jaxgo.simulate(position, 10))
+assert_type(jaxgo.move_statistics(position, 10, rule="amaf").value, np.ndarray)
+assert_type(jaxgo.read_game("game.sgf").position(3), jaxgo.Position)
+
+leaves = jaxgo.Leaves(9, 64, 8, komi=6.5, moves=True)
+call = leaves.submit(*leaves.arguments_of(position), np.array([jaxgo.STAY]), np.array([0]), komi=7.5, seed=1)
+assert_type(leaves.gather(call).legal, np.ndarray)
+"""
+
+WRONG_USE = {
+    "jaxgo.evalute(1)": "evalute",
+    "jaxgo.evaluate(position, 10, sed=1)": "sed",
+    "jaxgo.evaluate('game.sgf', 10)": "Position",
+    "jaxgo.evaluate(position, '10')": "int",
+    "jaxgo.evaluate(position, 10, komi=None)": "komi",
+    "jaxgo.evaluate(position, 10, statistics=7)": "statistics",
+    "jaxgo.playouts(position, 10, moves='yes')": "moves",
+    "jaxgo.simulate(position, 10, devices=1)": "devices",
+    "leads(jaxgo.playouts(position, 10))": "Playouts",
+    "jaxgo.Leaves(9, 64)": "playouts",
+    "evaluation.winrate": "winrate",
+    "position.size + 'x'": "operand",
+    "position.komi": "komi",
+}
+"""Statements, and what the error of each names."""
+
+
+def errors_of(*paths: str) -> list[tuple[str, int, str]]:
+    """(path, line, message) of what mypy finds wrong, with the project's settings."""
+    command = [sys.executable, "-m", "mypy", "--cache-dir", ".pytest_cache/mypy", "--hide-error-context", "--no-error-summary"]
+    done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True, timeout=500)
+    found = re.findall(r"^(.*?):(\d+): error: (.*)$", done.stdout, re.M)
+    assert done.returncode == bool(found), done.stdout + done.stderr
+    return [(path, int(line), message) for path, line, message in found]
+
+
+def test_the_package_passes():
+    found = errors_of("jaxgo")
+    assert not found, "\n".join(f"{path}:{line}: {message}" for path, line, message in found)
+    assert (ROOT / "jaxgo" / "py.typed").exists(), "type checkers look at the types of packages that have it"
+
+
+def test_programs_that_use_it_wrongly_fail(tmp_path):
+    """Each wrong statement is an error that names what is wrong with it; all else, with every name of the package, is none."""
+    names = [f"jaxgo.{name}" for name in dir(jaxgo)]
+    right = RIGHT_USE.splitlines() + names
+    program = tmp_path / "program.py"
+    program.write_text("\n".join([*right, *WRONG_USE]), "utf-8")
+    found = [(line - len(right) - 1, message) for path, line, message in errors_of(str(program)) if path.endswith(program.name)]
+    assert [line for line, _ in found] == list(range(len(WRONG_USE))), found
+    for (statement, name), (_, message) in zip(WRONG_USE.items(), found):
+        assert name in message, f"{statement}: {message}"
