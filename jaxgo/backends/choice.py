@@ -10,7 +10,7 @@ from jax import lax
 
 from jaxgo.backends.backend import Backend
 from jaxgo.base import checks
-from jaxgo.board.geometry import Geometry
+from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.wire import Records
 
@@ -101,7 +101,9 @@ def play_anywhere(
     """
     from jaxgo.backends.gpu import Gpu
 
-    backends: dict[str, Backend] = {"cpu": _cpu(), "tpu": Backend()}
+    backends: dict[str, Backend] = {"cpu": _cpu()}
+    if g.size in PLAYED_IN_64_BITS:  # on smaller boards programs for TPUs are those for GPUs
+        backends["tpu"] = Backend()
     gpus = [device for device in jax.local_devices() if device.platform == "gpu"]
     if gpus and "rocm" not in gpus[0].client.platform_version.lower():
         backends["cuda"] = backend_of(gpus[0])

@@ -22,10 +22,6 @@ class Gpu(Backend):
 
     platform = "gpu"
     form = forms.GPU
-    # Lanes of an H200 (132 multiprocessors, each of at most 32 of the kernel's blocks): about as many as its registers hold, by
-    # the compiled kernels of 9x9, 13x13 and 19x19. Not measured on a GPU.
-    lanes_by_bytes = {4: 1 << 17, 8: 1 << 17, 12: 1 << 17, 20: 1 << 16, 24: 1 << 16, 28: 1 << 16, 32: 1 << 16}
-    lanes_else = 1 << 15
 
 
 class Nvidia(Gpu):

@@ -64,6 +64,10 @@ def written(form: Form, fn: Callable) -> Callable:
     return in_form
 
 
-def by_platform(fn: Callable, *args):
-    """`fn(*args)`, a function of pytrees of arrays, in the form of whatever platform the program is lowered for."""
-    return lax.platform_dependent(*args, cpu=written(CPU, fn), tpu=written(PLAIN, fn), default=written(GPU, fn))
+def by_platform(fn: Callable, *args, wide: bool):
+    """`fn(*args)`, a function of pytrees of arrays, in the form of whatever platform the program is lowered for.
+
+    `wide` says whether there are boards large enough for wide words; else there is a form less to trace.
+    """
+    more = {"tpu": written(PLAIN, fn)} if wide else {}
+    return lax.platform_dependent(*args, cpu=written(CPU, fn), default=written(GPU, fn), **more)

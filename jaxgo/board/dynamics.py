@@ -20,7 +20,7 @@ from jaxgo.base.constants import BLACK, NO_KO
 from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import Board, points_of
-from jaxgo.board.geometry import Geometry
+from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position
@@ -52,10 +52,10 @@ def legal(position: "Position") -> jax.Array:
     return with_pass & ~is_over(position)[..., None]
 
 
-def useful(position: "Position") -> jax.Array:
-    """`Position.useful`."""
+def no_eyes(position: "Position") -> jax.Array:
+    """bool [B, P]: the empty points that are no eye of the player to move."""
     g = position.geometry
-    return legal(position)[..., :-1] & points_of(g, rules.no_eyes(g, *own_and_opp(position)))
+    return points_of(g, rules.no_eyes(g, *own_and_opp(position)))
 
 
 def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Array:
@@ -179,7 +179,12 @@ def _program(fn: Callable, platform: str | None):
     """The function compiled for a platform, or traced for whichever it will be."""
     if platform:
         return jax.jit(forms.written(forms.of_platform(platform), fn))
-    return jax.jit(functools.partial(over_mesh, functools.partial(forms.by_platform, fn)))
+
+    def anywhere(position, *args):
+        by_platform = functools.partial(forms.by_platform, fn, wide=position.size in PLAYED_IN_64_BITS)
+        return over_mesh(by_platform, position, *args)
+
+    return jax.jit(anywhere)
 
 
 def _room(count: int) -> int:

@@ -198,7 +198,7 @@ class Position:
     def useful(self) -> jax.Array:
         """bool [B, P]: the legal points that fill no eye of the player to move, which playouts draw from (see
         `jaxgo.board.rules.signs_of_no_eye`)."""
-        return run(dynamics.useful, self)
+        return self.legal()[..., :-1] & run(dynamics.no_eyes, self)
 
     def play(self, points: ArrayLike, *, where: ArrayLike = True, check: bool = True) -> "Position":
         """The positions after a move in each. A game that is over stays over, as it is.

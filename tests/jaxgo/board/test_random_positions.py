@@ -1,10 +1,14 @@
 """10^5 random positions of all sizes, reached by random play, against the scalar referee and sgfmill's board."""
 
+import functools
+
+import jax
 import numpy as np
 import pytest
 from sgfmill import boards
 
 import jaxgo
+from tests.compiling import LIGHT
 from tests.positions import from_games
 from tests.referee import NO_KO, Game
 
@@ -45,10 +49,10 @@ def test_random_positions_equal_the_referees(size):
         moves = [random_move(rng, game) for game in games]
         for game, move in zip(games, moves):
             game.play(move)
-        before, position = position, position.play(np.array(moves))
+        before, position = position, play(position, np.array(moves, np.int32))
         check_against_referee(position, games)
-        stones, margins = np.asarray(before.to_array()), np.asarray(before.score())
-        stones_after, ko_after = np.asarray(position.to_array()), np.asarray(position.ko)
+        stones, margins, *_ = map(np.asarray, everything(before))
+        stones_after, ko_after = np.asarray(everything(position)[0]), np.asarray(position.ko)
         for i in rng.choice(num_games, 2, replace=False):
             ko = check_against_sgfmill(stones[i], int(margins[i]), int(before.to_play[i]), moves[i], stones_after[i])
             assert ko_after[i] == ko
@@ -64,16 +68,28 @@ def random_move(rng: np.random.Generator, game: Game) -> int:
     return game.pass_move
 
 
+@functools.partial(jax.jit, compiler_options=LIGHT)
+def everything(position: jaxgo.Position) -> tuple[jax.Array, ...]:
+    """What `Position` says of a batch, in one program: many small ones would take three times as long to compile."""
+    return position.to_array(), position.score(), position.legal(), position.useful()
+
+
+@functools.partial(jax.jit, compiler_options=LIGHT)
+def play(position: jaxgo.Position, moves: jax.Array) -> jaxgo.Position:
+    """The positions after moves."""
+    return position.play(moves)
+
+
 def check_against_referee(position: jaxgo.Position, games: list[Game]) -> None:
     """Everything `Position` says of a batch of positions is what the referee says."""
     size = position.size
+    board, score, legal, useful = map(np.asarray, everything(position))
     stones = np.array([game.stones for game in games], dtype=np.int8).reshape(-1, size, size)
-    np.testing.assert_array_equal(position.to_array(), stones)
+    np.testing.assert_array_equal(board, stones)
     np.testing.assert_array_equal(position.ko, [game.ko for game in games])
     np.testing.assert_array_equal(position.to_play, [game.to_play for game in games])
     np.testing.assert_array_equal(position.passes, [game.passes for game in games])
-    np.testing.assert_array_equal(position.score(), [game.margin() for game in games])
-    legal = np.asarray(position.legal())
+    np.testing.assert_array_equal(score, [game.margin() for game in games])
     expected = np.zeros_like(legal)
     for index, game in enumerate(games):
         expected[index, game.legal_points()] = True
@@ -82,7 +98,7 @@ def check_against_referee(position: jaxgo.Position, games: list[Game]) -> None:
     expected = np.zeros_like(legal)
     for index, game in enumerate(games):
         expected[index, game.candidates()] = True
-    np.testing.assert_array_equal(position.useful(), expected[:, :-1])
+    np.testing.assert_array_equal(useful, expected[:, :-1])
 
 
 def check_against_sgfmill(stones: np.ndarray, margin: int, to_play: int, move: int, stones_after: np.ndarray) -> int:
