@@ -56,7 +56,7 @@ class Samples:
             rows = np.arange(start, start + SAMPLES)
             held = rows < len(self.counts)
             part = self.position[np.minimum(rows, len(self.counts) - 1)]
-            found = jaxgo.evaluate(part, PLAYOUTS, komi=self.komi, seed=self.seed).ownership[held]
+            found = jaxgo.evaluate(part, PLAYOUTS, komi=self.komi, seed=self.seed, statistics=["ownership"]).ownership[held]
             counts, groups = self.counts[rows[held]], self.groups[rows[held]]
             np.add.at(out, groups, counts[:, None, None] * found)
             np.add.at(total, groups, counts)

@@ -203,4 +203,4 @@ class Ownership:
 
 def ownership(position: Position, playouts: int, seed: int = 0, first: int = 0) -> np.ndarray:
     """float64 [N, N] in [-1, 1]: 1 where Black ends up with the point in all of so many playouts."""
-    return evaluate(position, playouts, seed=seed, first_playout=first).ownership[0]
+    return evaluate(position, playouts, seed=seed, first_playout=first, statistics=["ownership"]).ownership[0]

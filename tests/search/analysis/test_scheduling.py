@@ -70,8 +70,8 @@ def test_slices_of_a_batch_add_up(service):
         parts.add(parts.slice(330)())
     assert whole.complete and parts.complete
     for i in range(2):
-        for name, expected in vars(whole.result(i)).items():
-            np.testing.assert_array_equal(getattr(parts.result(i), name), expected, name)
+        for name, expected in whole.result(i).sums._asdict().items():
+            np.testing.assert_array_equal(getattr(parts.result(i).sums, name), expected, name)
 
 
 def test_answers_come_out_of_order(talk):
