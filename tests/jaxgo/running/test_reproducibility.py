@@ -157,33 +157,19 @@ def digest(arrays: dict) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def on_eight_devices() -> dict:
-    """What `ON_EIGHT_DEVICES` prints, in a process of its own with eight CPU devices."""
-    return json.loads(run_with_devices(8, ON_EIGHT_DEVICES))
-
-
-def test_playouts_do_not_depend_on_devices(reference, on_eight_devices):
-    """All eight, some, one, and more of them than playouts."""
-    assert {size for size, _, _ in on_eight_devices["played"].values()} == {5, 9, 19}
+def test_eight_devices(reference):
+    """All eight, some, one, and more of them than playouts: the same results, by one program for each set of devices that lets none
+    wait for another; and on eight NVIDIA GPUs the kernel. One test, as workers would each do all of it for their share of four."""
+    found = json.loads(run_with_devices(8, ON_EIGHT_DEVICES))
+    assert {size for size, _, _ in found["played"].values()} == {5, 9, 19}
     here = {size: digest(jaxgo.evaluate(three_positions(size), SIZES[size], seed=1).sums._asdict()) for size in SMALL}
-    for name, (size, played, evaluated) in on_eight_devices["played"].items():
+    for name, (size, played, evaluated) in found["played"].items():
         assert played == digest(fields(reference[size])), name
         assert evaluated == here.get(size), name
     few = {name: array[:1, :3] for name, array in fields(reference[5]).items()}
-    assert on_eight_devices["few"] == digest(few)
-
-
-def test_devices_share_one_program_and_exchange_nothing(on_eight_devices):
-    """A program for each set of devices, size and kind of result; devices never wait for each other's data."""
-    assert on_eight_devices["programs"] == 2 * 3 + 2 + 1  # 5x5: two kinds on three sets of devices; 9x9: two; 19x19: one
-    assert on_eight_devices["collectives"] == 0
-
-
-def test_devices_are_all_different_or_all_the_same(on_eight_devices):
-    assert "devices must be" in on_eight_devices["refused"] and "CpuDevice(id=1)" in on_eight_devices["refused"]
-
-
-def test_several_nvidia_gpus_play_by_the_kernel(on_eight_devices):
-    """One program for eight of them, which lowers, and runs the kernel on what is each device's."""
-    assert on_eight_devices["on_gpus"] == [1, 1, 1]
+    assert found["few"] == digest(few)
+    # 5x5: two kinds of results on three sets of devices; 9x9: two; 19x19: one.
+    assert found["programs"] == 2 * 3 + 2 + 1
+    assert found["collectives"] == 0
+    assert "devices must be" in found["refused"] and "CpuDevice(id=1)" in found["refused"]
+    assert found["on_gpus"] == [1, 1, 1]
