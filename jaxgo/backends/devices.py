@@ -27,6 +27,9 @@ _LINE = 16
 _LANES_OF_GPU = {4: 1 << 18, 8: 1 << 17, 12: 1 << 17, 20: 1 << 16, 24: 1 << 16, 28: 1 << 16, 32: 1 << 16}
 _LANES_OF_GPU_ELSE = 1 << 15
 
+#: A chunk with room for more playouts a lane is a large one.
+_FEW_PER_LANE = 16
+
 
 def workers_of(devices: Sequence[jax.Device] | jax.Device | None) -> tuple[jax.Device, ...]:
     """One entry for each worker: the devices, a CPU that is the only one as often as it has cores for this process.
@@ -69,6 +72,17 @@ def lanes_for(most: int, wanted: int, platform: str) -> int:
         lines = -(-wanted // _LINE)
         wanted = _LINE * (lines + 1 - lines % 2)
     return max(1, min(most, wanted))
+
+
+def lanes_of_room(most: int, room: int, platform: str) -> int:
+    """The lanes on which a chunk is played that has room for so many playouts.
+
+    All; or a quarter where there is room for no more than one on each, as most would wait for the longest game; or, on a CPU, a
+    half where the chunk is no large one, which is up to 1.2 times as fast.
+    """
+    if room <= most:
+        return lanes_for(most, most // 4, platform)
+    return lanes_for(most, most // 2, platform) if platform == "cpu" and room <= _FEW_PER_LANE * most else most
 
 
 def has_kernel(device: jax.Device) -> bool:

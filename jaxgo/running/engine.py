@@ -20,7 +20,7 @@ from jaxgo.base import checks
 from jaxgo.running import chunks
 from jaxgo.playing import draws
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
-from jaxgo.backends.devices import Programs, default_lanes, lanes_for, teams_of, workers_of
+from jaxgo.backends.devices import Programs, default_lanes, lanes_of_room, teams_of, workers_of
 from jaxgo.results.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.base.one_loop import compiler_options
@@ -30,8 +30,6 @@ from jaxgo.results.sums import Sums, reduce_records, zero_sums
 from jaxgo.board.rules import areas
 from jaxgo.running.simulate import Playouts, as_playouts, check_max_plies, check_seed, default_max_plies, table
 
-#: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
-LEAST_PER_LANE = 4
 #: The most lanes that can be asked for.
 MOST_LANES = 1 << 18
 
@@ -56,7 +54,7 @@ class _Job:
     workers: tuple[jax.Device, ...]
     lanes: int
     progress: Progress | None
-    per_lane: int = chunks.PER_LANE
+    per_lane: tuple[int, ...] = chunks.PER_LANE
 
     @property
     def geometry(self) -> Geometry:
@@ -96,7 +94,7 @@ def program(kind, size: int, shape: tuple[int, int], lanes: int, longest: int, d
     """
     g, platform = geometry(size), devices[0].platform
     positions, each = shape
-    lanes = lanes_for(lanes, positions * each // LEAST_PER_LANE, platform)
+    lanes = lanes_of_room(lanes, positions * each, platform)
 
     def chunk(columns, numbers):
         tab, seed, rest = table_of_columns(columns[0]), tuple(numbers[0, :2]), tuple(numbers[0, 2:].astype(jnp.int32))
@@ -144,7 +142,7 @@ def _results(job: _Job, kind: str | Reduction, of_komi: tuple[int, int] = (0, 0)
     columns = np.stack(columns_of_table(table(jax.tree.map(np.asarray, job.position), job.streams)))
     idle = teams_of(job.workers)
     together = len(idle[0])
-    todo = chunks.cut(job.position.batch, job.num_playouts, room, len(job.workers))
+    todo = chunks.cut(job.position.batch, job.num_playouts, room, len(job.workers), job.lanes)
     groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
 
     def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
