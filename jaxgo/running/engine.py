@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +25,7 @@ from jaxgo.backends.devices import Programs, default_lanes, lanes_of_room, teams
 from jaxgo.results.evaluation import Evaluation, Interrupted, summarise
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.base.one_loop import compiler_options
-from jaxgo.playing.playout import Job, columns_of_table, table_of_columns
+from jaxgo.playing.playout import Job, Records, Table, columns_of_table, table_of_columns
 from jaxgo.board.position import Position
 from jaxgo.results.sums import Sums, reduce_records, zero_sums
 from jaxgo.board.rules import areas
@@ -33,9 +34,18 @@ from jaxgo.running.simulate import Playouts, as_playouts, check_max_plies, check
 #: The most lanes that can be asked for.
 MOST_LANES = 1 << 18
 
-Reduction = Callable
-"""A function that sums up a chunk's records with moves: (geometry, `Records` [B * n], `Table` [B], bool [B, n] which of them are
-playouts, the least margin with which Black wins, the margin of a draw) -> arrays whose first axis is B."""
+
+class Reduction(Protocol):
+    """What sums up a chunk's records; equal ones share a program."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it needs the records' moves; otherwise they have first plays."""
+
+    def __call__(self, g: Geometry, records: Records, tab: Table, valid: jax.Array, win_from: jax.Array, draw_at: jax.Array):
+        """Arrays whose first axis is B, from records [B * n] and a table [B]; see `jaxgo.results.credit_sums`."""
+
+
 
 Progress = Callable[[int, int], None]
 """Called with the number of playouts finished and the number in all, after every chunk, in the calling thread."""
@@ -99,7 +109,8 @@ def program(kind, size: int, shape: tuple[int, int], lanes: int, longest: int, d
     def chunk(columns, numbers):
         tab, seed, rest = table_of_columns(columns[0]), tuple(numbers[0, :2]), tuple(numbers[0, 2:].astype(jnp.int32))
         job, of_komi = Job(each, seed, *rest[:4]), rest[4:]
-        recorded = dict(first_plays=kind == "sums", moves=kind not in ("sums", "playouts"))
+        moves = kind == "moves" or (kind not in ("sums", "playouts") and kind.moves)
+        recorded = dict(first_plays=not moves and kind != "playouts", moves=moves)
         records = play_all(g, tab, job, lanes=lanes, longest=longest, **recorded)
         if kind in ("playouts", "moves"):
             out = as_playouts(g, records, positions)
@@ -177,9 +188,10 @@ def _results(job: _Job, kind: str | Reduction, of_komi: tuple[int, int] = (0, 0)
 def run_chunks(
     reduction: Reduction, komi: float, position, num_playouts, *, seed, first_playout, streams, devices, progress
 ) -> Iterator[tuple[Chunk, jax.Array]]:
-    """Plays like `playouts` with moves, and yields each chunk and what the reduction makes of it on the device."""
+    """Plays like `playouts`, and yields each chunk and what the reduction makes of it on the device."""
     job = _job(position, num_playouts, seed, first_playout, None, streams, devices, None, progress)
-    job = dataclasses.replace(job, per_lane=chunks.PER_LANE_WITH_MOVES)
+    if reduction.moves:
+        job = dataclasses.replace(job, per_lane=chunks.PER_LANE_WITH_MOVES)
     done = 0
     for chunk, part in _results(job, reduction, thresholds(komi, job.geometry.num_points)):
         yield chunk, part
