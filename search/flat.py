@@ -111,7 +111,7 @@ class FlatPlayer:
         self._calls = 0
 
     def compile(self, size: int) -> None:
-        for count in (1, 8 * first_step(size, self.devices)):  # few playouts and many take a program each
+        for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
             move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices)
         Game(Position.empty(size)).forbidden()
 

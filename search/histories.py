@@ -60,7 +60,7 @@ def _add(tree: Tree, rule, nodes, moves, breaks, won, distance: int, playouts: i
         earned = [own, other][: tree.rave_visits.shape[1]]
     else:
         legal = np.repeat(tree.legal[nodes], playouts, axis=0)
-        earned = [credits.credit(rule.credit, credits.Histories(moves, breaks, legal))]
+        earned = [credits.credit(rule.credit, credits.Histories(moves, breaks, legal)) / credits.UNIT]
     for colour, credit in enumerate(earned):
         row, ply = np.nonzero(credit)
         place = (node[row], colour, moves[row, ply])

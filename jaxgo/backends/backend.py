@@ -34,6 +34,13 @@ class Backend:
         """The lanes of a call that has use for `wanted`, at most `most`; some may stay idle."""
         return max(1, min(most, wanted))
 
+    def lanes_of_room(self, most: int, room: int) -> int:
+        """The lanes on which a chunk is played that has room for so many playouts, at most `most`.
+
+        All; or a quarter where there is room for no more than one on each, as most would wait for the longest game.
+        """
+        return self.lanes_for(most, most // 4) if room <= most else most
+
     def compiler_options(self) -> dict[str, bool | int | float | str]:
         """Options for `jax.jit(..., compiler_options=...)` with which XLA makes good programs of playouts."""
         return {}

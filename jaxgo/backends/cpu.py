@@ -38,6 +38,8 @@ TICKS, VECTOR_WORK = 64, 20
 #: Lanes come in odd multiples of so many, a cache line: arrays that lie a power of two apart would all fall on a few sets of the
 #: cache and push each other out (a fifth of the speed).
 LINE = 16
+#: A chunk with room for more playouts a lane is a large one.
+FEW_PER_LANE = 16
 
 
 class Cpu(Backend):
@@ -53,6 +55,10 @@ class Cpu(Backend):
         """An odd number of cache lines."""
         lines = -(-wanted // LINE)
         return super().lanes_for(most, LINE * (lines + 1 - lines % 2))
+
+    def lanes_of_room(self, most: int, room: int) -> int:
+        """A half where the chunk is no large one, which is up to 1.2 times as fast."""
+        return self.lanes_for(most, most // 2) if most < room <= FEW_PER_LANE * most else super().lanes_of_room(most, room)
 
     def compiler_options(self) -> dict[str, bool | int | float | str]:
         """Those of `OPTIONS` that this XLA knows."""

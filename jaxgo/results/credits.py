@@ -13,6 +13,10 @@ which plies earn, and how much:
 Passes earn nothing. `amaf_first_twice` and `mctr_whole` are the failures that the authors report (the first move counted double;
 1 instead of 1 / k), kept so that their tables can be played again.
 
+Credits are whole numbers of units, `UNIT` to a credit of 1: a fraction is rounded to the nearest unit, half a unit up. So sums of
+them depend on neither their order nor a device's division, which on a GPU is not that of IEEE 754. A playout's credits by MCTR
+therefore sum to 1 only within half a unit for each.
+
 The functions take numpy or jax arrays, and give back what they were given.
 """
 
@@ -20,10 +24,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+#: Units of a credit of 1. A sixteen-bit fraction: a playout's credits, their squares and `share` fit 32 bits.
+UNIT = 1 << 16
+
 #: Names of the rules.
 RULES = (
     "first_move", "amaf", "weighted_v1", "weighted_v2", "mctr_simple", "mctr_capture", "amaf_first_twice", "mctr_whole",
 )  # fmt: skip
+#: Those whose credits are fractions.
+FRACTIONS = ("weighted_v1", "weighted_v2", "mctr_simple", "mctr_capture")
+#: Those that credit first plays only.
+FIRST_PLAYS = ("amaf", "amaf_first_twice", "weighted_v1")
+#: Those that credit House's prefix.
+PREFIXES = ("mctr_simple", "mctr_capture", "mctr_whole")
 
 Array = Any
 """A numpy or a jax array."""
@@ -49,36 +62,65 @@ def credit(rule: str, histories: Histories) -> Array:
       histories: the playouts; ply 0 is the root player's.
 
     Returns:
-      float [n, T] in [0, 1] (up to 2 for `amaf_first_twice`): 0 for the other player's plies, passes and after the end; float32
-      of jax arrays, float64 of numpy ones.
+      int32 [n, T], 0 to UNIT (2 UNIT for `amaf_first_twice`): 0 for the other player's plies, passes and after the end.
     """
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}, not {rule!r}")
     moves = histories.moves
     xp = moves.__array_namespace__()
-    float_ = np.float64 if xp is np else np.float32
     num_points = histories.legal.shape[-1]
-    plies = moves.shape[1]
-    ply = xp.broadcast_to(xp.arange(plies, dtype=np.int32)[None, :], moves.shape)
+    ply = xp.broadcast_to(xp.arange(moves.shape[1], dtype=np.int32)[None, :], moves.shape)
     on_board = (moves >= np.int16(0)) & (moves < np.int16(num_points))
-    own = on_board & (ply % np.int32(2) == np.int32(0))
-    length = xp.sum((moves >= np.int16(0)).astype(np.int32), axis=1, dtype=np.int32)[:, None].astype(float_)
-    zero, one = float_(0), float_(1)
-
+    earning = on_board & (ply % np.int32(2) == np.int32(0))
     if rule == "first_move":
-        return (own & (ply == np.int32(0))).astype(float_)
-    if rule == "weighted_v2":
-        return xp.where(own, one - ply.astype(float_) / (length + one), zero)
-    first = on_board & (first_plies(xp, moves, num_points) == ply)
-    if rule in ("amaf", "amaf_first_twice"):
-        twice = float_(2) if rule == "amaf_first_twice" else one
-        return xp.where(own & first, xp.where(ply == np.int32(0), twice, one), zero)
+        earning = earning & (ply == np.int32(0))
+    elif rule != "weighted_v2":
+        first = on_board & (first_plies(xp, moves, num_points) == ply)
+        earning = earning & (in_prefix(xp, histories, first) if rule in PREFIXES else first)
+    length, number = (
+        xp.broadcast_to(xp.sum(x, axis=1, dtype=np.int32)[:, None], moves.shape) for x in (moves >= np.int16(0), earning)
+    )  # fmt: skip
+    return xp.where(earning, weight(rule, ply, length, number), np.int32(0))
+
+
+def weight(rule: str, ply: Array, length: Array, number: Array) -> Array:
+    """int32: the units that a ply earns if it earns anything.
+
+    Args:
+      rule: one of `RULES`.
+      ply: int32, counted from 0.
+      length: int32, of the same shape: plies of its playout, passes counted.
+      number: int32, of the same shape: plies of its playout that earn.
+    """
+    xp = ply.__array_namespace__()
     if rule == "weighted_v1":
-        return xp.where(own & first, one - ply.astype(float_) / xp.maximum(length, one), zero)
-    if rule in ("mctr_simple", "mctr_capture", "mctr_whole"):
-        earning = own & in_prefix(xp, histories, first)
-        number = xp.sum(earning.astype(np.int32), axis=1, dtype=np.int32)[:, None].astype(float_)
-        share = one if rule == "mctr_whole" else one / xp.maximum(number, one)
-        return xp.where(earning, share, zero)
-    raise ValueError(f"rule must be one of {', '.join(RULES)}, not {rule!r}")
+        return share(length - ply, xp.maximum(length, np.int32(1)))
+    if rule == "weighted_v2":
+        return share(length + np.int32(1) - ply, length + np.int32(1))
+    if rule in ("mctr_simple", "mctr_capture"):
+        return share(xp.full_like(number, 1), xp.maximum(number, np.int32(1)))
+    if rule == "amaf_first_twice":
+        return xp.where(ply == np.int32(0), np.int32(2 * UNIT), np.int32(UNIT))
+    return xp.full_like(ply, UNIT)
+
+
+def share(part: Array, whole: Array) -> Array:
+    """int32: part / whole in units, rounded to the nearest, half a unit up; of int32, 0 <= part <= whole, 0 < whole < 2**13."""
+    xp = part.__array_namespace__()
+    dividend, divisor = part * np.int32(2 * UNIT) + whole, whole * np.int32(2)
+    if xp is np:
+        return dividend // divisor
+    # CPUs divide integers one at a time. Whatever a division of floats gives, within 1 of the quotient, the remainder mends.
+    quotient = (dividend.astype(np.float32) / divisor.astype(np.float32)).astype(np.int32)
+    rest = dividend - quotient * divisor
+    return quotient + (rest >= divisor).astype(np.int32) - (rest < np.int32(0)).astype(np.int32)
+
+
+def square(units: Array) -> Array:
+    """int32: the square of a credit, in units, rounded to the nearest, half a unit up; of int32, 0 to 2 UNIT."""
+    # units = 256 high + low; the square itself has up to 35 bits.
+    high, low = units >> np.int32(8), units & np.int32(255)
+    return high * high + ((high * low * np.int32(512) + low * low + np.int32(UNIT // 2)) >> np.int32(16))
 
 
 def first_plies(xp, moves: Array, num_points: int) -> Array:

@@ -3,14 +3,17 @@
 import dataclasses
 import math
 
+import numpy as np
+
 from jaxgo.base.constants import INT32_MAX
 
-#: Playouts of a chunk for each lane: enough that the last games of a chunk, when lanes run empty, cost little.
-PER_LANE = 128
+#: Playouts that a chunk has room for, for each lane (see also `Backend.lanes_of_room`): few sizes, as each takes a
+#: compilation. The largest have so many that the last games, when lanes run empty, cost little.
+PER_LANE = (1, 16, 128)
 #: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
-PER_LANE_WITH_MOVES = 32
-#: A worker may have so many times his share, where that takes fewer chunks.
-NEARLY_EVEN = 1.03
+PER_LANE_WITH_MOVES = (1, 8, 32)
+#: Room for so many playouts that are not played costs about as much as one that is, measured on a CPU.
+ROOM_FOR_ONE = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,57 +30,57 @@ class Chunk:
 NO_PLAYOUTS = Chunk(0, 0, 0, 0)
 
 
-def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: int, longest: int) -> tuple[int, int]:
+def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: tuple[int, ...], longest: int) -> tuple[int, int]:
     """(positions, playouts of each) that a chunk has room for.
 
-    Room that is not needed costs little, another shape costs a compilation: so there are two sizes of chunks, and powers of four
-    of playouts of each position.
+    Playouts of each of several positions come in powers of four. Of the sizes of chunks it is the one that costs least. Few
+    chunks are best: the end of each, when its lanes run empty, takes about as long as a playout for each lane. But room that is
+    not needed costs time as well.
 
     Args:
       batch, num_playouts: how many positions, and playouts of each.
       workers: how many there are.
       lanes: playouts that a worker plays at a time.
-      per_lane: playouts of a large chunk for each lane.
+      per_lane: playouts that chunks have room for, for each lane.
       longest: the most plies of a playout.
     """
-    share = -(-batch * num_playouts // workers)
-    size = lanes * (1 if share <= lanes else per_lane)
-    size = min(size, INT32_MAX // longest)  # sums and places of plies are 32-bit
-    each = size if batch == 1 else min(4 ** ((num_playouts - 1).bit_length() + 1 >> 1), size)
-    return size // each, each
+    most = INT32_MAX // longest  # sums and places of plies are 32-bit
+    rooms = []
+    for size in (min(lanes * number, most) for number in per_lane):
+        each = size if batch == 1 else min(4 ** ((num_playouts - 1).bit_length() + 1 >> 1), size)
+        rooms.append((size // each, each))
+
+    def cost(room: tuple[int, int]) -> int:
+        chunks_of_worker = -(-math.prod(_fewest(batch, num_playouts, room)) // workers)
+        return chunks_of_worker * (lanes + math.prod(room) // ROOM_FOR_ONE)
+
+    return min(rooms, key=cost)
 
 
-def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int) -> list[Chunk]:
-    """Chunks that fit the room: as many for one worker as for another, as far as positions and playouts can be divided.
+def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lanes: int) -> list[Chunk]:
+    """Chunks that fit the room, cut so that the worker with most to do has as little as can be.
 
-    Chunk i is meant for worker i mod W. Few chunks are best, as lanes run empty at the end of each.
+    Chunk i is meant for worker i mod W. A chunk takes about as long as its playouts and one more for each lane.
     """
-    blocks, parts = -(-batch // room[0]), -(-num_playouts // room[1])
-    ways = [
-        _grid(batch, num_playouts, blocks, _rounded(parts, workers // math.gcd(workers, blocks))),
-        _grid(batch, num_playouts, _rounded(blocks, workers // math.gcd(workers, parts)), parts),
-        _grid(batch, num_playouts, blocks, _rounded(parts, workers)),
-    ]
-    most = [max(sum(chunk.size * chunk.count for chunk in way[i::workers]) for i in range(workers)) for way in ways]
-    enough = max(min(most), NEARLY_EVEN * batch * num_playouts / workers)
-    return next(way for way, load in zip(ways, most) if load <= enough)
+    blocks, parts = _fewest(batch, num_playouts, room)
+    ways = [(blocks, parts + i) for i in range(workers)] + [(blocks + i, parts) for i in range(1, workers)]
+
+    def most_to_do(way: tuple[int, int]) -> int:
+        sizes, counts = (np.diff(bounds) for bounds in _bounds(batch, num_playouts, way))
+        of_chunks = np.multiply.outer(sizes, counts).ravel() + lanes
+        return np.pad(of_chunks, (0, -len(of_chunks) % workers)).reshape(-1, workers).sum(axis=0).max()
+
+    bounds = _bounds(batch, num_playouts, min(ways, key=most_to_do))
+    positions, playouts = (list(zip(x[:-1].tolist(), np.diff(x).tolist())) for x in bounds)
+    return [Chunk(*block, *part) for block in positions for part in playouts]
 
 
-def _grid(batch: int, num_playouts: int, blocks: int, parts: int) -> list[Chunk]:
-    """So many blocks of positions times so many parts of their playouts, or as many as there can be."""
-    return [
-        Chunk(start, size, first, count)
-        for start, size in _even(batch, min(batch, blocks))
-        for first, count in _even(num_playouts, min(num_playouts, parts))
-    ]
+def _fewest(batch: int, num_playouts: int, room: tuple[int, int]) -> tuple[int, int]:
+    """The least numbers of (blocks of positions, parts of their playouts) that fit the room."""
+    return -(-batch // room[0]), -(-num_playouts // room[1])
 
 
-def _rounded(number: int, multiple: int) -> int:
-    """The least multiple that is at least the number."""
-    return -(-number // multiple) * multiple
-
-
-def _even(total: int, parts: int) -> list[tuple[int, int]]:
-    """(start, size) of so many parts of nearly one size."""
-    bounds = [total * i // parts for i in range(parts + 1)]
-    return [(a, b - a) for a, b in zip(bounds, bounds[1:])]
+def _bounds(batch: int, num_playouts: int, way: tuple[int, int]) -> list[np.ndarray]:
+    """Where blocks of positions and parts of playouts begin and end: so many of nearly one size, or as many as there can be."""
+    numbers = ((batch, min(batch, way[0])), (num_playouts, min(num_playouts, way[1])))
+    return [total * np.arange(parts + 1, dtype=np.int64) // parts for total, parts in numbers]

@@ -19,6 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of, teams_of
 from jaxgo.backends.programs import Programs
+from jaxgo.base import forms
 from jaxgo.base.constants import max_plies
 from jaxgo.base.trials import as_by_default
 from jaxgo.board.geometry import Geometry, geometry
@@ -28,8 +29,6 @@ from jaxgo.running import chunks
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
 from jaxgo.running.request import Request
 
-#: Playouts of a small chunk for each lane: with fewer, most lanes would wait for the longest game.
-LEAST_PER_LANE = 4
 #: Words of a chunk that are not columns: the seed's, positions, playouts of each, the first one's number, the cap.
 NUMBERS = 6
 
@@ -48,8 +47,8 @@ class Output:
     same function share programs."""
 
     @property
-    def per_lane(self) -> int:
-        """Playouts of a chunk for each lane."""
+    def per_lane(self) -> tuple[int, ...]:
+        """Playouts that chunks have room for, for each lane."""
         return chunks.PER_LANE_WITH_MOVES if self.moves else chunks.PER_LANE
 
 
@@ -64,7 +63,7 @@ def program(
     """
     g, backend = geometry(size), backend or backend_of(devices[0])
     positions, each = shape
-    lanes = backend.lanes_for(lanes, positions * each // LEAST_PER_LANE)
+    lanes = backend.lanes_of_room(lanes, positions * each)
 
     def chunk(columns, numbers):
         columns, bounds = columns[0, :-2], columns[0, -2:].astype(jnp.int32).T
@@ -85,7 +84,7 @@ def program(
     mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
     sharding = NamedSharding(mesh, each_its_own)
     jitted = jax.jit(
-        jax.shard_map(chunk, mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
+        jax.shard_map(forms.written(backend.form, chunk), mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
         in_shardings=sharding,
         out_shardings=sharding,
         compiler_options=backend.compiler_options(),
@@ -115,7 +114,7 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
     idle = teams_of(request.workers)
     together, num_workers = len(idle[0]), len(request.workers)
     room = chunks.room(request.batch, request.num_playouts, num_workers, request.lanes, output.per_lane, max_plies(size))
-    todo = chunks.cut(request.batch, request.num_playouts, room, num_workers)
+    todo = chunks.cut(request.batch, request.num_playouts, room, num_workers, request.lanes)
     groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
     columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
 

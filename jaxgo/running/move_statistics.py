@@ -7,7 +7,8 @@ import numpy as np
 from jaxgo.base import checks
 from jaxgo.board.position import Position
 from jaxgo.results import credits
-from jaxgo.results.move_statistics import MoveStatistics, output_of
+from jaxgo.results.credit_sums import CreditSums, units
+from jaxgo.results.move_statistics import MoveStatistics
 from jaxgo.running.jobs import Output, results
 from jaxgo.running.request import Options, Request, takes_options
 
@@ -33,9 +34,8 @@ def move_statistics(
     """
     checks.one_of("rule", rule, credits.RULES)
     request = Request.of(position, num_playouts, komi, **options)
-    total = None
-    for chunk, part in results(request, Output(first_plays=False, moves=True, reduce=output_of(rule))):
-        if total is None:
-            total = np.zeros((request.batch, *part.shape[2:]), np.int64)
-        total[chunk.start : chunk.start + chunk.size] += part[: chunk.size].sum(axis=1, dtype=np.int64)
+    sums = CreditSums(rule)
+    total = np.zeros((request.batch, request.size**2, 3), np.int64)
+    for chunk, part in results(request, Output(first_plays=not sums.moves, moves=sums.moves, reduce=sums)):
+        total[chunk.start : chunk.start + chunk.size] += units(part)[: chunk.size]
     return MoveStatistics.from_units(total, num_playouts)

@@ -11,10 +11,12 @@ A node keeps the results of the player to move there; who moves to it reads them
 import collections
 import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 import numpy as np
 
 from tests.referee import Game
+from tests.rounding import UNITS, in_units
 
 Feed = Callable[[Game, int, int], list[list[int]]]
 """(position, number of the leaf, number of playouts) -> the moves of each."""
@@ -185,12 +187,13 @@ class ScalarTree:
             return [((ply % 2, moves[ply]), 1) for ply in on_board if test(moves, ply, in_tree)]
         own = [ply for ply in on_board if ply % 2 == 0]
         if self.rule.credit == "weighted_v1":
-            return [((0, moves[ply]), 1 - ply / len(moves)) for ply in own if moves[ply] not in moves[:ply]]
+            own = [ply for ply in own if moves[ply] not in moves[:ply]]
+            return [((0, moves[ply]), in_units(1 - Fraction(ply, len(moves))) / UNITS) for ply in own]
         if self.rule.credit == "weighted_v2":
-            return [((0, moves[ply]), 1 - ply / (len(moves) + 1)) for ply in own]
+            return [((0, moves[ply]), in_units(1 - Fraction(ply, len(moves) + 1)) / UNITS) for ply in own]
         prefix = self.reorderable(node.game, plies)
         own = [ply for ply in own if ply < prefix]
-        return [((0, moves[ply]), 1 / len(own)) for ply in own]
+        return [((0, moves[ply]), in_units(Fraction(1, len(own))) / UNITS) for ply in own]
 
     @staticmethod
     def is_first_strictly(moves: list[int], ply: int, in_tree: int) -> bool:

@@ -43,7 +43,7 @@ def grow_both(game: Game, rule, visits: int, *, komi: float = 7.5, playouts: int
 
 
 def assert_same_tree(tree: Tree, scalar: ScalarTree) -> None:
-    """Every node of one is in the other, with the same statistics; fractions up to rounding."""
+    """Every node of one is in the other, with the same statistics."""
     assert tree.count == scalar.num_nodes
     expected = scalar.nodes()
     ready = [node for node in range(tree.count) if tree.ready[node]]
@@ -66,11 +66,7 @@ def assert_same_tree(tree: Tree, scalar: ScalarTree) -> None:
             numbers = np.zeros((2, tree.moves))
             for key, value in getattr(node, name).items():
                 numbers[key] = value
-            actual = getattr(tree, name)[i]
-            if actual.dtype.kind == "i":
-                np.testing.assert_array_equal(actual, numbers[:colours], f"{name} of {path}")
-            else:
-                np.testing.assert_allclose(actual, numbers[:colours], rtol=1e-9, atol=1e-9, err_msg=f"{name} of {path}")
+            np.testing.assert_array_equal(getattr(tree, name)[i], numbers[:colours], f"{name} of {path}")
 
 
 def after(game: Game, move: int) -> Game:

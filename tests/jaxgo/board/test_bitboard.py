@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgo.board import bitboard as bb
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry, geometry, playing_geometry
 from tests import referee
 

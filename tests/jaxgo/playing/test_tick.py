@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgo.board import bitboard as bb
-from jaxgo.playing import draws
-from jaxgo.board import rules
-from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo import compiler_options
 from jaxgo.base.one_loop import in_one_loop
+from jaxgo.board import bitboard as bb
+from jaxgo.board import rules
+from jaxgo.board.geometry import Geometry, geometry, playing_geometry
+from jaxgo.playing import draws
 from jaxgo.playing.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
 
 LANES = 256

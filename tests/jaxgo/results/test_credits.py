@@ -1,5 +1,7 @@
 """Credits of a playout's moves: by hand from their published definitions, and of random playouts against the referee."""
 
+from fractions import Fraction
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import jaxgo
 from jaxgo.results import credits
 from tests.positions import from_games, middle_game
 from tests.referee import BLACK, Game, parse
+from tests.rounding import in_units
 
 SIZE = 5
 P = SIZE * SIZE
@@ -28,8 +31,8 @@ def histories(lines, *, captures=(), illegal=(), xp=np, length: int = 12) -> cre
     return credits.Histories(*map(xp.asarray, (moves, breaks, legal)))
 
 
-def earned(rule: str, line, *, xp=np, **options) -> list[float]:
-    """What each ply of one playout earns, and nothing after its end."""
+def earned(rule: str, line, *, xp=np, **options) -> list[int]:
+    """What each ply of one playout earns, in units, and nothing after its end."""
     credit = np.asarray(credits.credit(rule, histories([line], xp=xp, **options)))[0]
     assert not credit[len(line) :].any()
     return credit[: len(line)].tolist()
@@ -49,24 +52,24 @@ LINES = [
     ("amaf", [3, 4, 3, 7, 4, 7, 0], [1, 0, 0, 0, 0, 0, 1]),
     ("amaf", [P, 4, 7, P, P], [0, 0, 1, 0, 0]),
     ("amaf_first_twice", [3, 4, 7, 8, 3], [2, 0, 1, 0, 0]),
-    ("weighted_v1", [3, 4, 7, 8, 9], [1, 0, 0.6, 0, 0.2]),
-    ("weighted_v1", [3, 4, 7, 8], [1, 0, 0.5, 0]),
-    ("weighted_v1", [3, 4, 3, 8, 9], [1, 0, 0, 0, 0.2]),
-    ("weighted_v1", [3, 4, 4, 8, 9], [1, 0, 0, 0, 0.2]),
-    ("weighted_v1", [3, P, P, 8, 9], [1, 0, 0, 0, 0.2]),
+    ("weighted_v1", [3, 4, 7, 8, 9], [1, 0, Fraction(3, 5), 0, Fraction(1, 5)]),
+    ("weighted_v1", [3, 4, 7, 8], [1, 0, Fraction(1, 2), 0]),
+    ("weighted_v1", [3, 4, 3, 8, 9], [1, 0, 0, 0, Fraction(1, 5)]),
+    ("weighted_v1", [3, 4, 4, 8, 9], [1, 0, 0, 0, Fraction(1, 5)]),
+    ("weighted_v1", [3, P, P, 8, 9], [1, 0, 0, 0, Fraction(1, 5)]),
     ("weighted_v1", [3, 4, P, P], [1, 0, 0, 0]),
     ("weighted_v1", [0], [1]),
-    ("weighted_v2", [3, 4, 7, 8, 9], [1, 0, 2 / 3, 0, 1 / 3]),
-    ("weighted_v2", [3, 4, 7, 8], [1, 0, 0.6, 0]),
-    ("weighted_v2", [3, 4, 3, 8, 4], [1, 0, 2 / 3, 0, 1 / 3]),
-    ("weighted_v2", [3, P, P, 8, 9], [1, 0, 0, 0, 1 / 3]),
+    ("weighted_v2", [3, 4, 7, 8, 9], [1, 0, Fraction(2, 3), 0, Fraction(1, 3)]),
+    ("weighted_v2", [3, 4, 7, 8], [1, 0, Fraction(3, 5), 0]),
+    ("weighted_v2", [3, 4, 3, 8, 4], [1, 0, Fraction(2, 3), 0, Fraction(1, 3)]),
+    ("weighted_v2", [3, P, P, 8, 9], [1, 0, 0, 0, Fraction(1, 3)]),
     ("weighted_v2", [P, P], [0, 0]),
 ]
 
 
 @pytest.mark.parametrize("rule, line, expected", LINES, ids=str)
 def test_weights_by_hand(xp, rule, line, expected):
-    assert earned(rule, line, xp=xp) == pytest.approx(expected, abs=1e-6)
+    assert earned(rule, line, xp=xp) == [in_units(x) for x in expected]
 
 
 # What ends House's prefix: (line, options, the plies of the root player in the prefix).
@@ -93,9 +96,8 @@ PREFIXES = {
 def test_prefixes_by_hand(xp, rule, case):
     """Each of k plies earns 1 / k, or 1 in the negative control; what breaks in capture mode is the caller's to say."""
     line, options, plies = PREFIXES[case]
-    share = 1 if rule == "mctr_whole" else 1 / max(len(plies), 1)
-    expected = [share * (ply in plies) for ply in range(len(line))]
-    assert earned(rule, line, xp=xp, **options) == pytest.approx(expected, abs=1e-6)
+    share = in_units(1 if rule == "mctr_whole" else Fraction(1, max(len(plies), 1)))
+    assert earned(rule, line, xp=xp, **options) == [share * (ply in plies) for ply in range(len(line))]
 
 
 def from_referee(game: Game, lines) -> credits.Histories:
@@ -136,7 +138,8 @@ def test_prefixes_of_a_ko(line):
     moves = [named[letter] for letter in line]
     credit = credits.credit("mctr_simple", from_referee(game, [moves]))[0]
     own = list(range(0, len(KO_LINES[line]), 2))
-    np.testing.assert_allclose(credit[: len(line)], [(ply in own) / len(own) for ply in range(len(line))])
+    share = in_units(Fraction(1, len(own)))
+    np.testing.assert_array_equal(credit[: len(line)], [share * (ply in own) for ply in range(len(line))])
 
 
 CAPTURES = """
@@ -152,7 +155,7 @@ def test_prefixes_of_captures():
     game, named = parse(CAPTURES)
     a, b, c = (named[letter] for letter in "abc")
     credit = credits.credit("mctr_simple", from_referee(game, [[a, b, c], [b, c, a, 6], [c, 6, b, a]]))
-    np.testing.assert_allclose(credit[:, :4], [[1, 0, 0, 0], [1, 0, 0, 0], [0.5, 0, 0.5, 0]])
+    np.testing.assert_array_equal(credit[:, :4] / credits.UNIT, [[1, 0, 0, 0], [1, 0, 0, 0], [0.5, 0, 0.5, 0]])
 
 
 @pytest.fixture(scope="module")
@@ -166,21 +169,55 @@ def random_playouts() -> tuple[Game, list[list[int]], np.ndarray, credits.Histor
 
 @pytest.mark.parametrize("rule", credits.RULES)
 def test_jax_gives_what_numpy_gives(random_playouts, rule):
-    """To rounding; float32 of jax arrays and float64 of numpy's."""
     recorded = random_playouts[3]
     plain = credits.credit(rule, recorded)
     device = credits.credit(rule, credits.Histories(*map(jnp.asarray, recorded)))
-    assert (plain.dtype, device.dtype) == (np.float64, jnp.float32)
-    np.testing.assert_allclose(np.asarray(device), plain, rtol=1e-6, atol=1e-7)
+    assert (plain.dtype, device.dtype) == (np.int32, jnp.int32)
+    np.testing.assert_array_equal(device, plain)
     assert plain.any()
 
 
+@pytest.mark.parametrize("whole", [1, 2, 3, 7, 62, 63, 64, 243, 1083, 1875, 1876, 8191])
+def test_shares_are_the_nearest_units(whole):
+    """Of every part, as a fraction and on the device."""
+    parts = np.arange(whole + 1, dtype=np.int32)
+    wholes = np.full_like(parts, whole)
+    found = credits.share(parts, wholes)
+    assert found.tolist() == [in_units(Fraction(part, whole)) for part in range(whole + 1)]
+    np.testing.assert_array_equal(credits.share(jnp.asarray(parts), jnp.asarray(wholes)), found)
+
+
+@pytest.mark.parametrize("error", [-0.9, 0.9])
+def test_shares_do_not_depend_on_the_division_of_floats(error):
+    """A device may divide floats as it likes, within 1 of a quotient of up to 2**16."""
+    class Parts(np.ndarray):
+        """Takes the way of other namespaces than numpy; the quotient of floats is off."""
+
+        def __array_namespace__(self, **_):
+            return jnp
+
+        def __truediv__(self, other):
+            return np.maximum(np.asarray(super().__truediv__(other)) + error, 0)
+
+    parts = np.arange(1084, dtype=np.int32)
+    wholes = np.full_like(parts, 1083)
+    found = credits.share(parts.view(Parts), wholes.view(Parts))
+    np.testing.assert_array_equal(np.asarray(found), credits.share(parts, wholes))
+
+
+def test_squares_are_the_nearest_units(xp):
+    units = np.unique(np.r_[np.arange(0, 2 * credits.UNIT + 1, 37), 255, 256, credits.UNIT - 1, credits.UNIT, 2 * credits.UNIT])
+    found = np.asarray(credits.square(xp.asarray(units.astype(np.int32))))
+    assert found.tolist() == [in_units(Fraction(int(x), credits.UNIT) ** 2) for x in units]
+
+
 def test_every_playout_adds_one_in_mctr(random_playouts):
-    """Whatever the length of the prefix; the negative control adds more."""
+    """Whatever the length of the prefix, within half a unit for each ply; the negative control adds more."""
     for rule in ("mctr_simple", "mctr_capture", "first_move"):
-        np.testing.assert_allclose(credits.credit(rule, random_playouts[3]).sum(axis=1), 1)
+        credit = credits.credit(rule, random_playouts[3])
+        assert (np.abs(credit.sum(axis=1) - credits.UNIT) <= (credit > 0).sum(axis=1) / 2).all()
     whole = credits.credit("mctr_whole", random_playouts[3]).sum(axis=1)
-    assert (whole >= 1).all() and len(set(whole)) > 3
+    assert (whole >= credits.UNIT).all() and len(set(whole)) > 3
 
 
 def test_credits_of_random_playouts(random_playouts):
@@ -199,13 +236,13 @@ def test_credits_of_random_playouts(random_playouts):
         inside = [ply for ply in own if ply < prefix] or [0]
         expected = {
             "amaf": {ply: 1 for ply in first},
-            "weighted_v1": {ply: 1 - ply / len(line) for ply in first},
-            "weighted_v2": {ply: 1 - ply / (len(line) + 1) for ply in own},
-            "mctr_simple": {ply: 1 / len(inside) for ply in inside},
+            "weighted_v1": {ply: 1 - Fraction(ply, len(line)) for ply in first},
+            "weighted_v2": {ply: 1 - Fraction(ply, len(line) + 1) for ply in own},
+            "mctr_simple": {ply: Fraction(1, len(inside)) for ply in inside},
         }
         for rule, weights in expected.items():
             row = credit[rule][i]
-            assert {int(ply): row[ply] for ply in np.flatnonzero(row)} == pytest.approx(weights), rule
+            assert {int(ply): row[ply] for ply in np.flatnonzero(row)} == {ply: in_units(x) for ply, x in weights.items()}, rule
 
 
 def test_unknown_rule():

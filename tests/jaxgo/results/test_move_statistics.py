@@ -1,4 +1,6 @@
-"""Statistics of moves: on the device and from histories they agree, and both equal a count by hand."""
+"""Statistics of moves: on the device and from histories they are the same, and both equal a count by hand."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ import pytest
 import jaxgo
 from jaxgo.results import credits
 from tests import referee
+from tests.rounding import UNITS, in_units
 
 POINTS = 25
 
@@ -21,20 +24,35 @@ def playouts(position):
     return jaxgo.playouts(position, 3000, seed=3, moves=True)
 
 
+def assert_same(found: jaxgo.MoveStatistics, expected: jaxgo.MoveStatistics) -> None:
+    """Every number is the same, to the last bit."""
+    for name in ("weight", "value", "effective", "error"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name, strict=True)
+    assert found.num_playouts == expected.num_playouts
+
+
 @pytest.mark.parametrize("rule", credits.RULES)
-def test_both_ways_agree_to_rounding(position, playouts, rule):
-    device = jaxgo.move_statistics(position, 3000, rule=rule, komi=0.5, seed=3)
-    host = jaxgo.statistics_of(position, playouts, rule=rule, komi=0.5)
-    np.testing.assert_allclose(device.weight, host.weight, atol=3000 * 2**-16)
-    np.testing.assert_allclose(device.value, host.value, atol=1e-3)
-    np.testing.assert_allclose(device.error, host.error, rtol=1e-2)
-    np.testing.assert_allclose(device.effective, host.effective, rtol=1e-2)
+def test_both_ways_agree_to_the_last_bit(position, playouts, rule):
+    """At a komi with draws."""
+    device = jaxgo.move_statistics(position, 3000, rule=rule, komi=1.0, seed=3)
+    assert_same(device, jaxgo.statistics_of(position, playouts, rule=rule, komi=1.0))
 
 
-def replayed_credits(rule: str, start, moves: np.ndarray) -> dict[int, float]:
-    """What each point earns in one playout, by the definitions, ply by ply on the referee's board."""
+@pytest.mark.parametrize("rule", ["amaf", "weighted_v2", "mctr_simple"])
+def test_both_ways_agree_on_a_larger_board(rule):
+    """From 3 positions, one of them over, of which each has a different length of moves."""
+    position = jaxgo.Position.concatenate([
+        jaxgo.Position.empty(9), jaxgo.Position.empty(9).play(81).play(81), jaxgo.Position.empty(9).play(40)
+    ])  # fmt: skip
+    device = jaxgo.move_statistics(position, 50, rule=rule, seed=1)
+    assert_same(device, jaxgo.statistics_of(position, jaxgo.playouts(position, 50, seed=1, moves=True), rule=rule))
+    assert not device.weight[1].any()
+
+
+def replayed_credits(rule: str, start, moves: np.ndarray) -> list[tuple[int, int]]:
+    """(point, units) of the plies of one playout that earn, by the definitions, ply by ply on the referee's board."""
     plies = [int(m) for m in moves if m >= 0]
-    length, earned, used, board, prefix, ended = len(plies), {}, set(), start.copy(), [], False
+    length, earned, used, board, prefix, ended = len(plies), [], set(), start.copy(), [], False
     other = referee.Game(start.size, start.stones, to_play=-start.to_play)
     legal = {start.to_play: set(start.legal_points()), -start.to_play: set(other.legal_points())}
     for i, point in enumerate(plies):
@@ -53,16 +71,16 @@ def replayed_credits(rule: str, start, moves: np.ndarray) -> dict[int, float]:
         if i % 2:
             continue
         amount = {
-            "first_move": float(i == 0),
-            "amaf": float(first),
-            "amaf_first_twice": float(first) * (2 if i == 0 else 1),
-            "weighted_v1": float(first) * (1 - i / length),
-            "weighted_v2": 1 - i / (length + 1),
-        }.get(rule, 0.0)
-        earned[point] = earned.get(point, 0.0) + amount
+            "first_move": i == 0,
+            "amaf": first,
+            "amaf_first_twice": first * (2 if i == 0 else 1),
+            "weighted_v1": first * (1 - Fraction(i, length)),
+            "weighted_v2": 1 - Fraction(i, length + 1),
+        }.get(rule, 0)
+        earned.append((point, in_units(amount)))
     if rule.startswith("mctr"):
         own = [point for i, point in prefix if i % 2 == 0]
-        return {p: 1.0 if rule == "mctr_whole" else 1 / len(own) for p in own}
+        return [(p, in_units(1 if rule == "mctr_whole" else Fraction(1, len(own)))) for p in own]
     return earned
 
 
@@ -74,25 +92,24 @@ def test_equal_to_a_count_on_the_referees_board(position, playouts, rule):
     for b in range(2):
         stones = np.asarray(position.to_array())[b].reshape(-1)
         start = referee.Game(5, stones, to_play=int(position.to_play[b]))
-        weight, wins, squares = np.zeros(POINTS), np.zeros(POINTS), np.zeros(POINTS)
+        weight, wins, squares = (np.zeros(POINTS, np.int64) for _ in range(3))
         for j in range(count):
-            won = float(few.margin[b, j] > komi) if b == 1 else float(few.margin[b, j] < komi)
-            # A ply's square counts by itself: only V2 credits a point more than once.
-            for point, f in replayed_credits(rule, start, few.moves[b, j]).items():
+            won = bool(few.margin[b, j] > komi if b == 1 else few.margin[b, j] < komi)
+            for point, f in replayed_credits(rule, start, few.moves[b, j]):
                 weight[point] += f
                 wins[point] += f * won
-                squares[point] += f * f
-        np.testing.assert_allclose(found.weight[b], weight, atol=1e-9)
+                squares[point] += in_units(Fraction(f, UNITS) ** 2)
+        np.testing.assert_array_equal(found.weight[b] * UNITS, weight)
         seen = weight > 0
-        np.testing.assert_allclose(found.value[b][seen], (wins / np.maximum(weight, 1e-12))[seen], atol=1e-9)
-        if rule != "weighted_v2":
-            np.testing.assert_allclose(found.effective[b][seen], (weight**2 / np.maximum(squares, 1e-12))[seen], atol=1e-6)
+        np.testing.assert_array_equal(found.value[b][seen], wins[seen] / weight[seen])
+        np.testing.assert_allclose(found.effective[b][seen], weight[seen] ** 2 / (squares[seen] * UNITS), rtol=1e-14)
+        np.testing.assert_allclose(found.error[b][seen], 0.5 * np.sqrt(squares[seen] * UNITS) / weight[seen], rtol=1e-14)
 
 
 @pytest.mark.parametrize("rule", ["mctr_simple", "mctr_capture"])
 def test_a_playout_adds_one_in_all(position, playouts, rule):
     found = jaxgo.statistics_of(position, playouts, rule=rule)
-    np.testing.assert_allclose(found.weight.sum(axis=1), 3000)
+    np.testing.assert_allclose(found.weight.sum(axis=1), 3000, atol=3000 * POINTS / 2 / UNITS)
 
 
 def test_draws_count_half(position, playouts):
@@ -102,13 +119,11 @@ def test_draws_count_half(position, playouts):
     assert (low != high).any()
 
 
-def test_parts_add_up(position):
-    whole = jaxgo.move_statistics(position, 2000, seed=5)
-    parts = jaxgo.move_statistics(position, 700, seed=5).plus(jaxgo.move_statistics(position, 1300, seed=5, first_playout=700))
-    assert parts.num_playouts == 2000
-    np.testing.assert_allclose(parts.weight, whole.weight)
-    np.testing.assert_allclose(parts.value, whole.value)
-    np.testing.assert_allclose(parts.effective, whole.effective)
+@pytest.mark.parametrize("rule", ["amaf", "weighted_v1", "mctr_simple"])
+def test_parts_add_up(position, rule):
+    whole = jaxgo.move_statistics(position, 2000, seed=5, rule=rule)
+    parts = [jaxgo.move_statistics(position, n, seed=5, rule=rule, first_playout=first) for n, first in ((700, 0), (1300, 700))]
+    assert_same(parts[0].plus(parts[1]), whole)
 
 
 def test_parts_in_which_points_have_no_weight_add_up(position):

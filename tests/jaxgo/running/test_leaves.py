@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jaxgo
-from jaxgo.board.geometry import geometry
 from jaxgo import STAY, LeafResults, Leaves
+from jaxgo.board.geometry import geometry
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 
