@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxgo import BLACK, STAY, LeafResults, Leaves, Position
 from jaxgo.base import checks
+from jaxgo.results import outcome
 from search import descent, histories
 from search.backup import back_up
 from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
@@ -276,6 +277,6 @@ class Rounds:
         return (self._tree.depth[nodes] % 2 == 0) == self._black
 
     def result(self, margin: np.ndarray, black: np.ndarray) -> np.ndarray:
-        """int64, in halves: the mover's result for his area minus the other's, and whether he is Black."""
-        komi = self._settings.komi
-        return np.sign(margin - np.where(black, komi, -komi)).astype(np.int64) + 1
+        """int32, in halves: the mover's result for his area minus the other's, and whether he is Black."""
+        bounds = outcome.bounds(self._settings.komi, self._tree.size**2)
+        return outcome.of_mover(np.where(black, margin, -margin), bounds, black)

@@ -17,8 +17,8 @@ class Backend:
     """Of jax: "cpu", "gpu" or another."""
     form: Form = forms.PLAIN
     """How programs are written for it."""
-    # Those of an H200 (132 multiprocessors, each of at most 32 of the kernel's blocks): about as many as its registers hold, by the
-    # compiled kernels of 9x9, 13x13 and 19x19. Measured neither on a GPU nor on a TPU.
+    # Those of an H200 (132 multiprocessors, each of at most 32 of the kernel's blocks): about as many as its registers hold, by
+    # the compiled kernels of 9x9, 13x13 and 19x19. Measured neither on a GPU nor on a TPU.
     lanes_by_bytes: dict[int, int] = {4: 1 << 17, 8: 1 << 17, 12: 1 << 17, 20: 1 << 16, 24: 1 << 16, 28: 1 << 16, 32: 1 << 16}
     """Playouts that run at a time on a device, or a core of a CPU, by bytes of a board."""
     lanes_else: int = 1 << 15

@@ -97,8 +97,8 @@ def _compiles(options: dict[str, bool | int | float | str]) -> bool:
 def vector_ratio() -> float:
     """Time of a loop of ticks over that of a plain vector loop of about as much work: 0.7 to 2 where ticks are vectors too.
 
-    Measured in half a second, once per process, or once for this jax and machine where there is a compile cache; above `SLOW` that
-    is said in a warning.
+    Measured in half a second, once per process, or once for this jax and machine where there is a compile cache; above `SLOW`
+    that is said in a warning.
     """
     name = f"vector_ratio, jax {jax.__version__}, {platform.machine()} {platform.processor()} {platform.node()}"
     ratio = remembered.recall(name)

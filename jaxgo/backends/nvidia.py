@@ -1,4 +1,4 @@
-"""The GPU executor: whole playouts inside one kernel, for NVIDIA.
+"""Playouts on NVIDIA GPUs: whole ones inside one kernel.
 
 Every thread is a lane. It plays one playout after the other, from the first ply to the last, with its state in registers: lane i
 of L takes the playouts number i, i + L, i + 2 L and so on. Memory is touched when a playout begins (its position is read), when

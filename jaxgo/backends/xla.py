@@ -1,8 +1,8 @@
 """Playouts by XLA, on any device: a queue of them on a fixed number of lanes.
 
-Lanes take playouts from the job (see `jaxgo.playing.playout`) in the order of their numbers, as they become free, so that none waits for
-a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games. A playout's result depends
-on its name only (see `jaxgo.playing.draws`), so lanes, order and splitting leave no trace in it.
+Lanes take playouts from the job (see `jaxgo.playing.playout`) in the order of their numbers, as they become free, so that none
+waits for a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games. A playout's result
+depends on its name only (see `jaxgo.playing.draws`), so lanes, order and splitting leave no trace in it.
 
 Three loops run inside each other:
 

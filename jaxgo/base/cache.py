@@ -10,8 +10,8 @@ import sys
 def keep_compiled(folder: str | os.PathLike | None = None) -> str | None:
     """Has jax keep compiled programs in a folder, in this process and those it starts.
 
-    A library does not write to people's disks unasked, so every process compiles anew (seconds) unless this is called once, before
-    or after jax is imported; the commands do.
+    A library does not write to people's disks unasked, so every process compiles anew (seconds) unless this is called once,
+    before or after jax is imported; the commands do.
 
     Args:
       folder: where; by default $JAXGO_CACHE, or the folder `jaxgo` of the user's caches. JAXGO_CACHE=off keeps none.

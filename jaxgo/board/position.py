@@ -33,20 +33,23 @@ class Position:
 
     The methods `legal`, `useful`, `play`, `is_over`, `score`, `hash` and `to_array` are pure functions of the arrays and work
     inside `jax.jit`, `vmap`, `scan` and `shard_map`. The constructors check their arguments and are for use outside of them.
+
+    Attributes:
+      black: W words of uint32 [B]: Black's stones. Row y of the board lies in word y % W from bit y // W * (N + 1) on, its first
+        column lowest (see `jaxgo.board.geometry`); `to_array` has the stones as an array.
+      white: W words of uint32 [B]: White's stones.
+      to_play: int8 [B]: 1 where Black is to move, -1 where White is.
+      ko: int16 [B]: the point where the player to move may not play now because of simple ko, or -1.
+      passes: int8 [B]: passes in a row just before: 0, 1, or 2, which ends the game.
+      size: N, from 2 to 25.
     """
 
     black: Board
-    """W words of uint32 [B]: Black's stones (see `jaxgo.board.geometry`)."""
     white: Board
-    """W words of uint32 [B]: White's stones."""
     to_play: jax.Array
-    """int8 [B]: 1 where Black is to move, -1 where White is."""
     ko: jax.Array
-    """int16 [B]: the point where the player to move may not play now because of simple ko, or -1."""
     passes: jax.Array
-    """int8 [B]: passes in a row just before: 0, 1, or 2, which ends the game."""
     size: int
-    """N, from 2 to 25."""
 
     # Constructors.
 

@@ -2,7 +2,7 @@
 
 A playout is named by (seed, stream, playout): the caller's seed, the position's stream (by default its index in the batch) and
 the playout's number. `stream_key` hashes the name to 64 bits; draw number i of the playout is `bits(counter + i * STEP, key)`.
-Nothing else enters: not the lane, the tile, the batch, the executor or the device.
+Nothing else enters: not the lane, the tile, the batch, the backend or the device.
 
 The mixing function is the multiply-xorshift finaliser "lowbias32" (Chris Wellons, "Prospecting for hash functions", 2018), with
 the second half of the key entering between its two multiplications, so that two playouts whose counters overlap still differ.

@@ -15,7 +15,7 @@ fill none of them, because the chain always has another liberty, until the owner
 opponent from then on, and are not drawn. (The one-point case of Benson's "Life in the game of Go", 1976.) When a lane plays on
 a dead point, which only its owner can, all of that lane's dead points are forgotten.
 
-Everything is elementwise over lanes, whatever their shape, without loops or branches, so that any executor can run it: XLA, one
+Everything is elementwise over lanes, whatever their shape, without loops or branches, so that any backend can run it: XLA, one
 fused loop on a CPU, the body of a GPU kernel.
 """
 

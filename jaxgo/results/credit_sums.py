@@ -81,8 +81,8 @@ def units(sums: np.ndarray) -> np.ndarray:
 def most_units(longest: int) -> int:
     """The most units that a point can earn in one playout of up to so many plies; of squares as well.
 
-    All rules but V2 credit a point once, with 2 at most, whose square is 4 (`amaf_first_twice`). V2 credits it for all of the root
-    player's plies at most.
+    All rules but V2 credit a point once, with 2 at most, whose square is 4 (`amaf_first_twice`). V2 credits it for all of the
+    root player's plies at most.
     """
     own = np.arange(0, longest, 2, dtype=np.int32)
     return max(4 * credits.UNIT, int(credits.weight("weighted_v2", own, np.full_like(own, longest), own).sum()))

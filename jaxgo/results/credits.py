@@ -141,8 +141,8 @@ def first_plies(xp, moves: Array, num_points: int) -> Array:
 def in_prefix(xp, histories: Histories, first: Array) -> Array:
     """bool [n, T]: House's prefix S of plies that could be reordered within each colour.
 
-    It ends, for good, at the first ply that is illegal for its colour at the root, repeats a point used earlier, or captures. That
-    ply is left out, unless it is the very first. A pass neither ends the prefix nor earns.
+    It ends, for good, at the first ply that is illegal for its colour at the root, repeats a point used earlier, or captures.
+    That ply is left out, unless it is the very first. A pass neither ends the prefix nor earns.
     """
     moves, num_points = histories.moves, histories.legal.shape[-1]
     plies = moves.shape[1]

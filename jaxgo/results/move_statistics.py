@@ -24,18 +24,21 @@ from jaxgo.results.playouts import Playouts
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class MoveStatistics:
-    """What playouts say of every point as a move of the player at the root; float64 arrays [B, P]."""
+    """What playouts say of every point as a move of the player at the root; float64 arrays [B, P].
+
+    Attributes:
+      weight: sum of the credits f that the point has earned.
+      value: mean result in [0, 1] for the mover, weighted with f, draws half; NaN where nothing was earned.
+      effective: effective sample size, (sum f)**2 / sum f**2; 0 where nothing was earned.
+      error: standard error of `value` at most, 0.5 sqrt(sum f**2) / sum f (Jason House, 2007); infinite where nothing was earned.
+      num_playouts: playouts of each position.
+    """
 
     weight: np.ndarray
-    """Sum of the credits f that the point has earned."""
     value: np.ndarray
-    """Mean result in [0, 1] for the mover, weighted with f, draws half; NaN where nothing was earned."""
     effective: np.ndarray
-    """Effective sample size, (sum f)**2 / sum f**2; 0 where nothing was earned."""
     error: np.ndarray
-    """Standard error of `value` at most, 0.5 sqrt(sum f**2) / sum f (Jason House, 2007); infinite where nothing was earned."""
     num_playouts: int
-    """Playouts of each position."""
 
     def plus(self, other: "MoveStatistics") -> "MoveStatistics":
         """The statistics of these playouts and others, as if made in one call."""

@@ -32,30 +32,33 @@ LOW = 256
 
 
 class Sums(NamedTuple, Generic[Array]):
-    """Sums over the playouts of each position, int32 (of a chunk, on the device) or int64 `[B, ...]`."""
+    """Sums over the playouts of each position, int32 (of a chunk, on the device) or int64 `[B, ...]`.
+
+    Attributes:
+      num_playouts: [B]: playouts.
+      wins: [B]: playouts that Black won.
+      draws: [B]: playouts that were drawn.
+      lead: [B]: margins, Black's area minus White's.
+      squares: [B, 2]: squares of the margins, in multiples of LOW and what is left.
+      length: [B]: plies.
+      truncated: [B]: playouts that the cap ended.
+      margins: [B, 2 P + 1]: playouts of each margin; index margin + P.
+      owned: [B, P]: playouts in which Black has the area of each point at the end, minus those in which White has it.
+      first: [B, 2, P]: playouts in which the colour (0 Black, 1 White) was the first to play at each point.
+      first_results: [B, 2, P]: that colour's results, in halves, summed over those playouts.
+    """
 
     num_playouts: Array
-    """[B]: playouts."""
     wins: Array
-    """[B]: playouts that Black won."""
     draws: Array
-    """[B]: playouts that were drawn."""
     lead: Array
-    """[B]: margins, Black's area minus White's."""
     squares: Array
-    """[B, 2]: squares of the margins, in multiples of LOW and what is left."""
     length: Array
-    """[B]: plies."""
     truncated: Array
-    """[B]: playouts that the cap ended."""
     margins: Array | None
-    """[B, 2 P + 1]: playouts of each margin; index margin + P."""
     owned: Array | None
-    """[B, P]: playouts in which Black has the area of each point at the end, minus those in which White has it."""
     first: Array | None
-    """[B, 2, P]: playouts in which the colour (0 Black, 1 White) was the first to play at each point."""
     first_results: Array | None
-    """[B, 2, P]: that colour's results, in halves, summed over those playouts."""
 
 
 def count_points(g: Geometry, words: jax.Array) -> jax.Array:

@@ -83,8 +83,9 @@ def program(
     ]
     mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
     sharding = NamedSharding(mesh, each_its_own)
+    in_form = forms.written(backend.form, chunk)
     jitted = jax.jit(
-        jax.shard_map(forms.written(backend.form, chunk), mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
+        jax.shard_map(in_form, mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
         in_shardings=sharding,
         out_shardings=sharding,
         compiler_options=backend.compiler_options(),

@@ -34,6 +34,8 @@ def simulate(
     It may be called in `jax.jit`, `vmap`, `scan` and `shard_map`, and on positions that are sharded explicitly, each device then
     playing its own; what it returns are the playouts that `jaxgo.playouts` returns for the same arguments, bit for bit. Give the
     surrounding `jax.jit` the `compiler_options` of `jaxgo.compiler_options()`: on CPUs it is then up to 13 times as fast.
+    Under `vmap` over a batch, in which each call sees one position without a batch axis, results have none either, and the stream
+    of each is 0 unless `streams` says otherwise.
 
     Args:
       position: B positions.
@@ -51,6 +53,10 @@ def simulate(
     Raises:
       TypeError, ValueError: a static argument is not what it must be.
     """
+    if position.to_play.ndim == 0:  # one position, as `vmap` hands them over
+        one = jax.tree.map(lambda x: x[None], position)
+        options = {"first_playout": first_playout, "streams": streams, "max_plies": max_plies, "moves": moves, "lanes": lanes}
+        return jax.tree.map(lambda x: x[0], simulate(one, num_playouts, seed, **options))
     size, batch = position.size, checks.integer("the batch of position", position.batch, 1)
     num_playouts = checks.integer("num_playouts", num_playouts, 1)
     longest = check_max_plies(max_plies, size)

@@ -1,4 +1,4 @@
-"""The GPU kernel: on simulated warps it plays the XLA executor's playouts, bit for bit, and XLA for NVIDIA GPUs takes it.
+"""The GPU kernel: on simulated warps it plays XLA's playouts, bit for bit, and XLA for NVIDIA GPUs takes it.
 
 Positions are of all kinds: with a ko, after a pass, over, finished, of either colour; lanes play several playouts each.
 """
@@ -72,7 +72,7 @@ def assert_same(found: Records, expected: Records) -> None:
 
 
 def assert_plays(size: int, **how) -> None:
-    """Both executors return the same records, and there are playouts in them."""
+    """Both ways return the same records, and there are playouts in them."""
     job = a_job(size)
     found = by_kernel(size, job, **how)
     assert_same(found, by_xla(size, job))
@@ -84,7 +84,7 @@ def assert_plays(size: int, **how) -> None:
 
 @pytest.mark.parametrize("first_plays", [False, True])
 @pytest.mark.parametrize("moves", [False, True])
-def test_playouts_are_those_of_the_xla_executor(first_plays, moves):
+def test_playouts_are_xlas(first_plays, moves):
     assert_plays(5, first_plays=first_plays, moves=moves)
     found = by_kernel(5, a_job(5), first_plays=first_plays, moves=moves)
     assert (found.events is not None) == moves and bool(found.first_black) == first_plays

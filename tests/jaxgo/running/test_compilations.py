@@ -58,3 +58,16 @@ print(new(lambda: run(7.5, 500)), new(lambda: run(7.5, 3000)), new(lambda: run(-
 """)
     assert counts[0] <= 6
     assert counts[1:] == [0, 0]
+
+
+def test_caps_share_programs():
+    """A cap is a number that a program is told; with moves there are a few programs, by powers of two."""
+    counts = compilations("""
+position = jaxgo.Position.empty(5)
+for cap in (None, 10, 33, 75):
+    print(new(lambda: jaxgo.evaluate(position, 100, max_plies=cap)))
+for cap in (60, 33, 64):
+    print(new(lambda: jaxgo.playouts(position, 100, moves=True, max_plies=cap)))
+""")
+    assert counts[0] <= 5 and counts[1:4] == [0, 0, 0]
+    assert counts[4] <= 3 and counts[5:] == [0, 0]

@@ -229,3 +229,48 @@ def test_bad_arguments(name, value):
     arguments = {"size": 5, "leaves": 1, "playouts": 1} | {name: value}
     with pytest.raises((ValueError, TypeError), match=name):
         Leaves(arguments.pop("size"), arguments.pop("leaves"), arguments.pop("playouts"), **arguments)
+
+
+def test_leaves_are_positions_and_back():
+    """What comes back can be played on as positions, and positions can be submitted."""
+    games, moves = leaf_games(5)
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED)
+    found = play(leaves, games, moves)
+    black = np.array([game.to_play == (1 if move == STAY else -1) for game, move in zip(games, moves)])
+    position = found.position(black, 5)
+    np.testing.assert_array_equal(position.legal()[:, :-1], found.legal[:, 0])
+    np.testing.assert_array_equal(position.hash(), np.stack([found.hash >> np.uint64(32), found.hash & np.uint64(2**32 - 1)], axis=1))
+    words, ko, passes, is_black = Leaves.arguments_of(position)
+    for one, other in zip((words, ko, passes, is_black), (found.words, found.ko, found.passes, black), strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+    again = leaves.gather(leaves.submit(words, ko, passes, is_black, np.full(len(games), STAY), np.arange(len(games))))
+    np.testing.assert_array_equal(again.wins, found.wins)
+    leaves.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        ({"words": np.zeros((2, 2), np.int64)}, ValueError, r"words must be uint32 of shape \(2, 2\), not int64"),
+        ({"words": np.zeros((3, 2), np.uint32)}, ValueError, r"words must be uint32 of shape \(2, 2\), not uint32 of \(3, 2\)"),
+        ({"ko": [0, 25]}, ValueError, "ko must be between -1 and 24, not 25"),
+        ({"passes": [0, 3]}, ValueError, "passes must be between 0 and 2, not 3"),
+        ({"black": [1, 0]}, TypeError, "black must hold bools"),
+        ({"moves": [0, 26]}, ValueError, "moves must be between -1 and 25, not 26"),
+        ({"moves": np.zeros(17, int)}, ValueError, "the number of leaves must be between 1 and 16, not 17"),
+        ({"streams": [0, -1]}, ValueError, "streams must be between 0 and"),
+        ({"streams": [0.0, 1.0]}, TypeError, "streams must hold integers"),
+        ({"komi": np.nan}, ValueError, "komi must be finite"),
+        ({"komi": [1.0]}, ValueError, r"komi must be one number or have shape \(2,\)"),
+        ({"seed": -1}, ValueError, "seed must be between 0"),
+    ],
+)
+def test_bad_leaves_are_refused(wrong, error, text):
+    leaves = Leaves(5, LEAVES, PLAYOUTS)
+    good = {
+        "words": np.zeros((2, 2), np.uint32), "ko": [-1, -1], "passes": [0, 0], "black": [True, False], "moves": [STAY, 3],
+        "streams": [0, 1],
+    }  # fmt: skip
+    with pytest.raises(error, match=text):
+        leaves.submit(**(good | wrong))
+    leaves.close()

@@ -135,3 +135,13 @@ def test_shard_map(expected):
 def test_bad_static_arguments_are_refused(options, match):
     with pytest.raises((ValueError, TypeError), match=match):
         jaxgo.simulate(three_positions(SIZE), **(dict(num_playouts=5) | options))
+
+
+def test_vmap_over_positions(expected):
+    """Each call sees one position; with the streams of the batch it gives the playouts of the batch."""
+
+    def one(position, stream):
+        return jaxgo.simulate(position, COUNT, 3, streams=stream, moves=True)
+
+    played = jax.jit(jax.vmap(one))(three_positions(SIZE), jnp.arange(3, dtype=jnp.int32))
+    assert_same(as_numpy(played), expected)

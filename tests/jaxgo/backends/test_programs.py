@@ -1,0 +1,51 @@
+"""Compiled programs are made once, by one thread, and the oldest are dropped."""
+
+import threading
+import time
+
+import pytest
+
+from jaxgo.backends import programs
+from jaxgo.backends.programs import Programs
+
+
+def test_each_is_made_once_and_the_oldest_are_dropped(monkeypatch):
+    monkeypatch.setattr(programs, "KEPT", 3)
+    made = []
+    kept = Programs(lambda *key: made.append(key) or key)
+    for number in (1, 2, 3, 1, 4, 1, 2):
+        assert kept(number, ("device",)) == (number, ("device",))
+    assert [number for number, _ in made] == [1, 2, 3, 4, 2]  # 2 was dropped for 4, as 1 had been asked for since
+    assert len(kept) == len(kept.programs()) == 3
+
+
+def test_threads_wait_for_the_one_that_compiles():
+    made = []
+
+    def build(*key):
+        time.sleep(0.05)
+        made.append(key)
+        return object()
+
+    kept, found = Programs(build), []
+    threads = [threading.Thread(target=lambda: found.append(kept("a", ("device",)))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1 and len(set(map(id, found))) == 1
+
+
+def test_a_program_that_cannot_be_made_is_tried_again():
+    outcomes = iter([RuntimeError("no memory"), "a program"])
+
+    def build(*key):
+        outcome = next(outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    kept = Programs(build)
+    with pytest.raises(RuntimeError, match="no memory"):
+        kept(1, ("device",))
+    assert kept(1, ("device",)) == "a program"

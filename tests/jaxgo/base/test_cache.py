@@ -1,0 +1,70 @@
+"""Compiled programs on disk, in one line."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PLAY = """
+import pathlib, sys
+{before}
+folder = {call}
+print(folder)
+{after}
+import jax, numpy, jaxgo
+compiled = []
+jax.monitoring.register_event_listener(lambda name, **more: compiled.append(name) if name == "/jax/compilation_cache/cache_hits" else None)
+jaxgo.evaluate(jaxgo.Position.empty(3), 10)
+print(len(compiled))
+"""
+
+
+def run(call: str, before: str = "", after: str = "", **environment: str) -> list[str]:
+    """What a process prints that asks for a cache and plays: the folder, and how many programs it took from there."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("JAX")}
+    code = PLAY.format(call=call, before=before, after=after)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=kept | environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.split("\n")[:2]
+
+
+@pytest.mark.parametrize("before", ["import jaxgo", "import jax, jaxgo; jaxgo.Position"], ids=["before jax", "after jax"])
+def test_a_second_process_need_not_compile(tmp_path, before):
+    folder = str(tmp_path / "new" / "cache")
+    call = f"jaxgo.keep_compiled({folder!r})"
+    assert run(call, before) == [folder, "0"]
+    assert any(pathlib.Path(folder).iterdir())
+    found, hits = run(call, before)
+    assert found == folder and int(hits) >= 1
+
+
+def test_where_it_is(tmp_path):
+    before = "import jaxgo; jax = None"
+    call = "jaxgo.keep_compiled()"
+    stop = "sys.exit()"
+    assert run(call, before, stop, XDG_CACHE_HOME=str(tmp_path))[0] == str(tmp_path / "jaxgo")
+    assert run(call, before, stop, JAXGO_CACHE=str(tmp_path / "x"))[0] == str(tmp_path / "x")
+    assert run(call, before, stop, JAXGO_CACHE="off")[0] == "None"
+    assert run(call, before, stop, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "theirs"))[0] == "None"
+    assert run(call, before + "; import jax", "jax.config.update('jax_compilation_cache_dir', 'x'); sys.exit()")[0] != "None"
+
+
+def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
+    import jaxgo
+
+    (tmp_path / "file").write_text("")
+    environment = dict(os.environ)
+    os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+    import jax
+
+    held = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", None)
+    try:
+        with pytest.raises(OSError, match="cannot be written to"):
+            jaxgo.keep_compiled(tmp_path / "file" / "x")
+    finally:
+        jax.config.update("jax_compilation_cache_dir", held)
+        os.environ.clear()
+        os.environ.update(environment)
