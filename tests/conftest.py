@@ -11,7 +11,7 @@ import pytest
 
 # Before jax is imported, so that the processes that tests start inherit it. Programs are the same either way, but compiled once.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".pytest_cache" / "jax"))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.03")
 
 
 def pytest_configure(config: pytest.Config) -> None:

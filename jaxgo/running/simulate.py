@@ -55,8 +55,10 @@ def simulate(
     """
     if position.to_play.ndim == 0:  # one position, as `vmap` hands them over
         one = jax.tree.map(lambda x: x[None], position)
-        options = {"first_playout": first_playout, "streams": streams, "max_plies": max_plies, "moves": moves, "lanes": lanes}
-        return jax.tree.map(lambda x: x[0], simulate(one, num_playouts, seed, **options))
+        made = simulate(
+            one, num_playouts, seed, first_playout=first_playout, streams=streams, max_plies=max_plies, moves=moves, lanes=lanes
+        )
+        return jax.tree.map(lambda x: x[0], made)
     size, batch = position.size, checks.integer("the batch of position", position.batch, 1)
     num_playouts = checks.integer("num_playouts", num_playouts, 1)
     longest = check_max_plies(max_plies, size)
