@@ -301,8 +301,8 @@ def _reduce(g: Geometry, records, position: Position, playouts: int, bounds) -> 
     black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
     margin = records.margin.reshape(shape)
     result = outcome.of_mover(margin, bounds[:, None], black)
-    both = [jnp.stack(board).reshape(1, -1, *shape) for board in (records.first_black, records.first_white)]
-    mine, theirs = jnp.where(black[None, None], *both), jnp.where(black[None, None], *both[::-1])
+    of_black, of_white = (jnp.stack(board).reshape(1, -1, *shape) for board in (records.first_black, records.first_white))
+    mine, theirs = jnp.where(black[None, None], of_black, of_white), jnp.where(black[None, None], of_white, of_black)
     kinds = []
     for board, won in ((mine, outcome.WIN), (theirs, outcome.LOSS)):
         held = (jnp.where((result == jnp.int32(x))[None, None], board, jnp.uint32(0)) for x in (won, outcome.DRAW))
