@@ -5,7 +5,7 @@ A chunk's sums fit into 32 bits; the host adds chunks in 64. So no result depend
 
 import functools
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Generic, NamedTuple
 
 import jax
@@ -15,7 +15,6 @@ from jax import lax
 
 from jaxgo.base.arrays import Array
 from jaxgo.base.one_loop import in_one_loop
-from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.rules import areas
 from jaxgo.playing.wire import Records
@@ -102,15 +101,6 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     return jnp.transpose(sums, (2, 0, 1, 3))[:, :, g.word_of_point, g.bit_of_point]
 
 
-def where_held(boards: Sequence[Board], here: jax.Array) -> jax.Array:
-    """uint32 [K, W, B, n]: K boards of words [B * n], as `count_points` takes them, empty where `here` (bool [B, n]) is false.
-
-    All at once: a choice for each word by itself takes XLA several times as long to compile.
-    """
-    words = jnp.stack([jnp.stack(board) for board in boards])
-    return jnp.where(here[None, None], words.reshape(*words.shape[:2], *here.shape), jnp.uint32(0))
-
-
 def square_sums(margin: jax.Array, times: jax.Array) -> jax.Array:
     """int32 [B, 2]: sums of the squares of margins, int32 [B, n], in the two parts of `Sums.squares`, each so many times."""
     squares = jnp.square(margin).astype(jnp.uint32)
@@ -151,15 +141,17 @@ def reduce_records(
         results = outcome.of_black(each, bounds[:, None])
     kinds = []
     if "ownership" in statistics:
-        kinds += [where_held(areas(g, records.black, records.white), valid)]
+        kinds += [(board, valid) for board in areas(g, records.black, records.white)]
     if "amaf" in statistics:
-        kinds += [where_held((records.first_black, records.first_white), here) for here in (valid, won, drawn)]
+        firsts = records.first_black, records.first_white
+        kinds += [(board, here) for here in (valid, won, drawn) for board in firsts]
     if kinds:
-        points = count_points(g, jnp.concatenate(kinds))
+        boards = [jnp.stack([jnp.where(here, w.reshape(shape), jnp.uint32(0)) for w in board]) for board, here in kinds]
+        points = count_points(g, jnp.stack(boards))
         if "ownership" in statistics:
             owned = points[:, 0] - points[:, 1]
         if "amaf" in statistics:
-            first, wins, draws = (points[:, i : i + 2] for i in range(2 * len(kinds) - 6, 2 * len(kinds), 2))
+            first, wins, draws = (points[:, i : i + 2] for i in range(len(kinds) - 6, len(kinds), 2))
             of_black = jnp.int32(outcome.WIN) * wins + draws
             first_results = jnp.stack([of_black[:, 0], jnp.int32(outcome.WIN) * first[:, 1] - of_black[:, 1]], axis=1)
     length, truncated = (

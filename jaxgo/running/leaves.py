@@ -301,13 +301,13 @@ def _reduce(g: Geometry, records, position: Position, playouts: int, bounds) -> 
     black = jnp.broadcast_to((position.to_play == jnp.int8(BLACK))[:, None], shape)
     margin = records.margin.reshape(shape)
     result = outcome.of_mover(margin, bounds[:, None], black)
-    of_black, of_white = (jnp.stack(board).reshape(1, -1, *shape) for board in (records.first_black, records.first_white))
-    mine, theirs = jnp.where(black[None, None], of_black, of_white), jnp.where(black[None, None], of_white, of_black)
+    mine, theirs = (tuple(b.reshape(shape) for b in board) for board in (records.first_black, records.first_white))
+    firsts = bb.choose(black, mine, theirs), bb.choose(black, theirs, mine)
     kinds = []
-    for board, won in ((mine, outcome.WIN), (theirs, outcome.LOSS)):
-        held = (jnp.where((result == jnp.int32(x))[None, None], board, jnp.uint32(0)) for x in (won, outcome.DRAW))
-        kinds += [board, *held]
-    points = count_points(g, jnp.concatenate(kinds)).reshape(len(result), 2, 3, -1)
+    for board, won in zip(firsts, (outcome.WIN, outcome.LOSS)):
+        for here in (jnp.ones(shape, jnp.bool_), result == jnp.int32(won), result == jnp.int32(outcome.DRAW)):
+            kinds.append(jnp.stack([jnp.where(here, w, jnp.uint32(0)) for w in board]))
+    points = count_points(g, jnp.stack(kinds)).reshape(len(result), 2, 3, -1)
     counts = jnp.stack([points[:, :, 0], jnp.int32(outcome.WIN) * points[:, :, 1] + points[:, :, 2]], axis=2)
     found = {
         "wins": jnp.sum(result, axis=1, dtype=jnp.int32),
