@@ -54,7 +54,6 @@ WRONG_USE = {
     "jaxgo.evaluate(position, 10, sed=1)": "sed",
     "jaxgo.evaluate('game.sgf', 10)": "Position",
     "jaxgo.evaluate(position, '10')": "int",
-    "jaxgo.evaluate(position, 10, komi=None)": "komi",
     "jaxgo.evaluate(position, 10, statistics=7)": "statistics",
     "jaxgo.playouts(position, 10, moves='yes')": "moves",
     "jaxgo.simulate(position, 10, devices=1)": "devices",

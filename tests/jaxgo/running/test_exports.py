@@ -1,5 +1,7 @@
 """Programs that are made here for other platforms have those platforms' form."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -23,7 +25,9 @@ FUNCTIONS = {
 @pytest.mark.parametrize("platform, loops", [("cpu", True), ("cuda", False), ("rocm", False), ("tpu", False)])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_single_loop_is_for_cpus(name, platform, loops):
-    assert ("stablehlo.reduce_window" in exported(FUNCTIONS[name], 5, platform)) == loops
+    # A window of one element; XLA's sums of prefixes have larger ones.
+    windows = re.findall(r"window_dimensions = array<i64: ([^>]*)>", exported(FUNCTIONS[name], 5, platform))
+    assert any(set(window.split(", ")) == {"1"} for window in windows) == loops
 
 
 @pytest.mark.parametrize("platform, wide", [("cpu", True), ("cuda", True), ("tpu", False)])
