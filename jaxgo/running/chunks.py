@@ -12,9 +12,9 @@ from jaxgo.base.constants import INT32_MAX
 PER_LANE = (1, 16, 128)
 #: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
 PER_LANE_WITH_MOVES = (1, 8, 32)
-#: Room for a playout that is not played costs about as much as so many of the most plies of one that is: at 9x9 a sixteenth of a
+#: Room for a playout that is not played costs about as much as so many of the most plies of one that is: at 9x9 a fortieth of a
 #: playout, measured on a CPU.
-PLIES_OF_ROOM = 15
+PLIES_OF_ROOM = 6
 
 
 @dataclasses.dataclass(frozen=True)
