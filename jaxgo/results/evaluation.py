@@ -158,6 +158,8 @@ class Evaluation:
           ValueError: the positions' number or size, the komi or the statistics are others, or some playouts are the same (of
             one seed, stream and number), which would count them twice: give another `seed`, or go on with `first_playout`.
         """
+        if not isinstance(other, Evaluation):
+            raise TypeError(f"other must be a jaxgo.Evaluation, not {type(other).__name__}")
         mine, others = (
             (x.size, x.num_playouts.shape, np.asarray(x.komi).tolist(), [y is not None for y in x.sums]) for x in (self, other)
         )
@@ -198,10 +200,11 @@ class Evaluation:
             with np.load(path, allow_pickle=False) as file:
                 held = {name: file[name] for name in file.files}
             facts = json.loads(str(held["jaxgo_evaluation"]))
-        except (KeyError, ValueError, EOFError) as error:
+            version = int(facts["format"])
+        except (KeyError, ValueError, EOFError, TypeError) as error:  # no npz, or one of somebody else's
             raise ValueError(f"path must be a file that Evaluation.save has written, not {os.fspath(path)!r}") from error
-        if facts["format"] > FORMAT:
-            raise ValueError(f"path holds an evaluation of format {facts['format']}, this version of jaxgo reads up to {FORMAT}")
+        if version > FORMAT:
+            raise ValueError(f"path holds an evaluation of format {version}, this version of jaxgo reads up to {FORMAT}")
         played = [
             Played(tuple(x["seed"]), held[f"streams.{i}"], x["first"], x["count"]) for i, x in enumerate(facts["played"])
         ]

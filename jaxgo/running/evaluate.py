@@ -84,8 +84,8 @@ def evaluations(
 
 
 def _checked(statistics: Collection[str]) -> tuple[str, ...]:
-    if isinstance(statistics, str):
-        raise TypeError(f"statistics must be a collection of names, such as [{statistics!r}]")
+    if isinstance(statistics, str) or not isinstance(statistics, Collection):
+        raise TypeError(f"statistics must be a collection of names, such as ['amaf'], not {statistics!r}")
     for name in statistics:
         checks.one_of("statistics", name, STATISTICS)
     return tuple(name for name in STATISTICS if name in statistics)

@@ -78,6 +78,7 @@ def test_only_what_is_wanted_is_there(positions, whole, wanted):
     ("options", "error", "text"),
     [
         ({"statistics": "amaf"}, TypeError, "statistics must be a collection of names"),
+        ({"statistics": None}, TypeError, "statistics must be a collection of names, .* not None"),
         ({"statistics": ["wins"]}, ValueError, "statistics must be one of 'margins', 'ownership', 'amaf', not 'wins'"),
         ({"komi": [1.5]}, ValueError, r"komi must be one number or have shape \(3,\), not \(1,\)"),
         ({"komi": [1.5, np.nan, 0.0]}, ValueError, "komi must be finite, not nan"),
@@ -131,6 +132,8 @@ def test_what_does_not_belong_together_is_not_added(positions, whole):
     assert whole.plus(of(first_playout=300)).num_playouts.tolist() == [350] * 3
     assert whole.plus(of(seed=2)).num_playouts.tolist() == [350] * 3
     assert whole.plus(of(streams=[7, 8, 9])).num_playouts.tolist() == [350] * 3
+    with pytest.raises(TypeError, match="other must be a jaxgo.Evaluation, not int"):
+        whole.plus(3)
     for other in (whole[:2], of(seed=2, komi=0.5), of(seed=2, statistics=["amaf"])):
         with pytest.raises(ValueError, match="of one \\(size, batch, komi, statistics\\) can be added"):
             whole.plus(other)
@@ -146,7 +149,10 @@ def test_saving_and_loading(tmp_path, positions, whole):
         jaxgo.Evaluation.load(tmp_path / "0.npz").plus(whole)
     (tmp_path / "no.npz").write_bytes(b"PK nothing")
     np.savez(tmp_path / "other.npz", x=1)
-    for name in ("no.npz", "other.npz"):
+    np.savez(tmp_path / "facts.npz", jaxgo_evaluation="{}")
+    np.savez(tmp_path / "list.npz", jaxgo_evaluation="[]")
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    for name in ("no.npz", "other.npz", "facts.npz", "list.npz", "array.npy"):
         with pytest.raises(ValueError, match="path must be a file that Evaluation.save has written"):
             jaxgo.Evaluation.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
