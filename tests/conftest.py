@@ -9,9 +9,13 @@ import pathlib
 
 import pytest
 
+from tests.compiling import compile_lightly
+
 # Before jax is imported, so that the processes that tests start inherit it. Programs are the same either way, but compiled once.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".pytest_cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.03")
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit it
+    compile_lightly()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.compiling import users_flags
+
 ROOT = pathlib.Path(__file__).parents[1]
 
 only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one cannot say which thread takes a signal")
@@ -18,8 +20,8 @@ def threads_of(process: int) -> list[int]:
 
 
 def run_with_devices(count: int, code: str) -> str:
-    """What some code prints, in a process of its own with so many CPU devices."""
-    flags = " ".join([os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={count}"]).strip()
+    """What some code prints, in a process of its own with so many CPU devices, its programs compiled as users' are."""
+    flags = f"{users_flags()} --xla_force_host_platform_device_count={count}".strip()
     environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr[-4000:]
