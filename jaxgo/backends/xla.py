@@ -15,6 +15,7 @@ Three loops run inside each other:
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -39,19 +40,52 @@ MOST_WORDS_OF_PAIRS = 8
 FLUSH_AT = 0.75
 
 
-class _Flight(NamedTuple):
-    """All that the loops carry; arrays [L] but for the last four."""
+class Flight(NamedTuple):
+    """Playouts under way, on L lanes; arrays [L] but for the last three."""
 
     lanes: Lanes
     item: jax.Array
+    """int32: the row of the records for the lane's playout, or NO_ITEM."""
     black: jax.Array
+    """int32: whether Black began it."""
     ready: Ready
+    """What the lanes will start next."""
     slot: tuple[jax.Array, ...]
+    """uint32: the columns of finished playouts."""
     slot_item: jax.Array
+    """int32: their rows, or NO_ITEM."""
     taken: jax.Array
-    written: jax.Array
+    """int32: playouts that have been handed out."""
     rows: jax.Array
+    """uint32 [n, columns]: the records."""
     events: jax.Array | None
+    """int16 [n, LOGGED + longest]: moves, in the columns from LOGGED on."""
+
+
+class Supply(NamedTuple):
+    """Playouts for the lanes to take."""
+
+    total: jax.Array
+    """int32: how many there are, those that are taken included."""
+    ready: Callable[[jax.Array], Ready]
+    """Gives those of some numbers (int32 [L]), with NO_ITEM from `total` on."""
+    max_plies: jax.Array
+    """int32: the cap on a playout's plies."""
+
+
+class Awaited(NamedTuple):
+    """The playouts to be finished."""
+
+    last: jax.Array
+    """int32: so many must have been taken."""
+    start: jax.Array
+    """int32: the first of their rows."""
+    end: jax.Array
+    """int32: the row after the last one."""
+
+    def holds(self, item: jax.Array) -> jax.Array:
+        """bool: which items are awaited."""
+        return (item >= self.start) & (item < self.end)
 
 
 def _select(condition: jax.Array, new, old):
@@ -67,8 +101,8 @@ def _select(condition: jax.Array, new, old):
     return jax.tree.unflatten(structure, out)
 
 
-def ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
-    """The lanes `count` ticks later, a multiple of 4."""
+def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = None) -> Lanes:
+    """The lanes `count` ticks later, a multiple of 4; as they are where `running` (bool) is given and false."""
     # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
     # each other's buffers, which saves XLA copying the state.
     ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS else 1
@@ -79,10 +113,12 @@ def ticks(g: Geometry, lanes: Lanes, count: int) -> Lanes:
         return lanes
 
     trips = count // (2 * ticks)
+    if running is not None:
+        trips = jnp.where(running, jnp.int32(trips), jnp.int32(0))
     return lax.fori_loop(0, trips, lambda _, x: in_one_loop(step, in_one_loop(step, x)), lanes)
 
 
-def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array) -> tuple[Lanes, jax.Array]:
+def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array, running: jax.Array) -> tuple[Lanes, jax.Array]:
     """(lanes, events) TICKS ticks later, with the moves written to events."""
     # Each lane's last LOGGED moves are written at once; a few of them for a second time.
     window = lax.ScatterDimensionNumbers(
@@ -100,17 +136,17 @@ def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array)
         events = lax.scatter(events, place, moves.astype(jnp.int16), window, unique_indices=True, mode=drop)
         return lanes, events
 
-    return lax.fori_loop(0, TICKS // LOGGED, step, (lanes, events))
+    return lax.fori_loop(0, jnp.where(running, jnp.int32(TICKS // LOGGED), jnp.int32(0)), step, (lanes, events))
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
-    """int32, 1 where a lane's playout is over and its slot is free."""
-    over = is_over(lanes.passes, lanes.plies_left) & (item != jnp.int32(NO_ITEM))
+    """int32, 1 where a lane's playout is over, or it has none, and its slot is free."""
+    over = is_over(lanes.passes, lanes.plies_left)
     return (over & (slot_item == jnp.int32(NO_ITEM))).astype(jnp.int32)
 
 
 def _change_over(
-    g: Geometry, upcoming: Ready, mine: Board, theirs: Board, lanes, item, black, ready_item, slot, slot_item, in_loop=None
+    g: Geometry, upcoming: Ready, cap, mine: Board, theirs: Board, lanes, item, black, ready_item, slot, slot_item, in_loop=None
 ):
     """The lanes, items, colours and slots after the finished lanes have left their results and started what they had ready.
 
@@ -120,13 +156,97 @@ def _change_over(
     leave = _leaves(lanes, item, slot_item)
     parts = (functools.partial(playout.results, g), mine, theirs, lanes, black)
     result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
-    fresh = playout.fresh_lanes(g, upcoming, lanes.plies + lanes.plies_left, bool(lanes.played), len(lanes.log))
+    fresh = playout.fresh_lanes(g, upcoming, cap, bool(lanes.played), len(lanes.log))
     none = jnp.full_like(item, NO_ITEM)
     new = (fresh, ready_item, upcoming.black, none, result, item)
     old = (lanes, item, black, ready_item, slot, slot_item)
     if in_loop:
         return _select(leave, new, old)
     return jax.tree.map(lambda n, o: jnp.where(leave != jnp.int32(0), n, o), new, old)
+
+
+def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: bool, zero: jax.Array) -> Flight:
+    """A flight without playouts.
+
+    Args:
+      g: the layout of the lanes' boards.
+      lanes: how many.
+      room: rows of the records.
+      longest: the width of `Records.events`; None where moves are not wanted.
+      first_plays: whether they are.
+      zero: uint32, 0. In a `shard_map` it varies over the mesh as what the flight will carry does.
+    """
+    columns = wire.num_columns(g, first_plays)
+    whole, word = (jnp.broadcast_to(zero.astype(dtype), lanes) for dtype in (jnp.int32, jnp.uint32))
+    board = tuple(jnp.broadcast_to(zero.astype(g.dtype), lanes) for _ in range(g.num_words))
+    none = whole + jnp.int32(NO_ITEM)
+    played = board if first_plays else ()
+    log = (word,) * (LOGGED // 2) if longest is not None else ()
+    over = whole + jnp.int32(2)
+    return Flight(
+        lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log),
+        item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none), slot=(word,) * columns,
+        slot_item=none, taken=zero.astype(jnp.int32), rows=jnp.broadcast_to(zero, (room, columns)),
+        events=None if longest is None else jnp.broadcast_to(zero.astype(jnp.int16) - jnp.int16(1), (room, LOGGED + longest)),
+    )  # fmt: skip
+
+
+def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited) -> Flight:
+    """The flight when the playouts that are awaited are finished and recorded; others may be under way.
+
+    Args:
+      g: the layout of the lanes' boards.
+      flight: as it is.
+      supply: what its lanes take.
+      awaited: what is to be finished.
+    """
+    num_lanes = flight.item.shape[0]
+    many = jnp.int32(max(1, int(num_lanes * FLUSH_AT)))
+    none_of = functools.partial(jnp.equal, jnp.int32(NO_ITEM))
+
+    def change_over(f: Flight) -> Flight:
+        leave = (_leaves(f.lanes, f.item, f.slot_item) != jnp.int32(0)) & ~none_of(f.item)
+        mine, theirs = areas(g, f.lanes.own, f.lanes.opp, leave)
+        state = (f.lanes, f.item, f.black, f.ready.item, f.slot, f.slot_item)
+        if len(jax.tree.leaves((f.ready, state))) + 2 * g.num_words + 1 <= MAX_ARRAYS:
+            cap = jnp.broadcast_to(supply.max_plies, f.item.shape)
+            state = in_one_loop(functools.partial(_change_over, g), f.ready, cap, mine, theirs, *state)
+        else:
+            state = _change_over(g, f.ready, supply.max_plies, mine, theirs, *state, in_loop=in_one_loop)
+        lanes, item, black, ready_item, slot, slot_item = state
+        return f._replace(
+            lanes=lanes, item=item, black=black, ready=f.ready._replace(item=ready_item), slot=slot, slot_item=slot_item,
+        )  # fmt: skip
+
+    def flush_is_due(f: Flight) -> jax.Array:
+        full, over = ~none_of(f.slot_item), is_over(f.lanes.passes, f.lanes.plies_left)
+        stuck = none_of(f.item) & none_of(f.ready.item) | over & full
+        playing = awaited.holds(f.item) & ~over | awaited.holds(f.ready.item)
+        useful = jnp.where(f.taken < supply.total, none_of(f.ready.item), full)
+        ended = (f.taken >= awaited.last) & ~jnp.any(playing) & jnp.any(awaited.holds(f.slot_item))
+        return (jnp.sum(useful, dtype=jnp.int32) >= many) | jnp.all(stuck) | ended
+
+    def fly(f: Flight) -> Flight:
+        running = jnp.any(~is_over(f.lanes.passes, f.lanes.plies_left))
+        if f.events is None:
+            return change_over(f._replace(lanes=ticks(g, f.lanes, TICKS, running)))
+        lanes, events = _logged_ticks(g, f.lanes, f.item, f.events, running)
+        return change_over(f._replace(lanes=lanes, events=events))
+
+    def flush(f: Flight) -> Flight:
+        where = jnp.where(none_of(f.slot_item), jnp.int32(f.rows.shape[0]), f.slot_item)
+        rows = f.rows.at[where].set(jnp.stack(f.slot, axis=1), mode="drop", unique_indices=True)
+        idle = none_of(f.ready.item).astype(jnp.int32)
+        number = f.taken + jnp.cumsum(idle, dtype=jnp.int32) - jnp.int32(1)
+        ready = _select(idle, supply.ready(number), f.ready)
+        taken = jnp.minimum(number[-1] + jnp.int32(1), supply.total)
+        return f._replace(ready=ready, slot_item=jnp.full_like(f.slot_item, NO_ITEM), rows=rows, taken=taken)
+
+    def is_awaited(f: Flight) -> jax.Array:
+        items = (f.item, f.ready.item, f.slot_item)
+        return (f.taken < awaited.last) | functools.reduce(operator.or_, (jnp.any(awaited.holds(x)) for x in items))
+
+    return lax.while_loop(is_awaited, lambda f: lax.while_loop(lambda x: ~flush_is_due(x), fly, flush(f)), flight)
 
 
 def play_all(
@@ -153,74 +273,21 @@ def play_all(
       Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
     """
     g = playing_geometry(g.size)
-    with bb.words_known(g):
-        return _play_all(g, columns, job, lanes, longest, first_plays, moves)
+    batch, table, total = columns.shape[1], columns.T, job.total
 
-
-def _play_all(g: Geometry, positions: jax.Array, job: Job, lanes: int, longest: int, first_plays: bool, moves: bool) -> Records:
-    batch = positions.shape[1]
-    room, total, columns = batch * job.per_position, job.total, wire.num_columns(g, first_plays)
-    rows_of_table = positions.T
-
-    def make_ready(number: jax.Array) -> Ready:
+    def ready(number: jax.Array) -> Ready:
         if batch > 1:
-            row = rows_of_table[jnp.minimum(playout.position_of(job, number), jnp.int32(batch - 1))]
+            row = table[jnp.minimum(playout.position_of(job, number), jnp.int32(batch - 1))]
         else:
-            row = jnp.broadcast_to(rows_of_table, (number.shape[0], rows_of_table.shape[1]))
+            row = jnp.broadcast_to(table, (number.shape[0], table.shape[1]))
         return playout.ready(g, job, number, tuple(row.T))
 
-    def change_over(f: _Flight) -> _Flight:
-        leave = _leaves(f.lanes, f.item, f.slot_item)
-        mine, theirs = areas(g, f.lanes.own, f.lanes.opp, leave != jnp.int32(0))
-        state = (f.lanes, f.item, f.black, f.ready.item, f.slot, f.slot_item)
-        if len(jax.tree.leaves((f.ready, state))) + 2 * g.num_words <= MAX_ARRAYS:
-            state = in_one_loop(functools.partial(_change_over, g), f.ready, mine, theirs, *state)
-        else:
-            state = _change_over(g, f.ready, mine, theirs, *state, in_loop=in_one_loop)
-        new_lanes, item, black, ready_item, slot, slot_item = state
-        return f._replace(
-            lanes=new_lanes, item=item, black=black, ready=f.ready._replace(item=ready_item), slot=slot, slot_item=slot_item,
-        )  # fmt: skip
-
-    def flush_is_due(f: _Flight) -> jax.Array:
-        full = f.slot_item != jnp.int32(NO_ITEM)
-        stuck = (f.item == jnp.int32(NO_ITEM)) | (is_over(f.lanes.passes, f.lanes.plies_left) & full)
-        return (jnp.sum(full, dtype=jnp.int32) >= jnp.int32(max(1, int(lanes * FLUSH_AT)))) | jnp.all(stuck)
-
-    def fly(f: _Flight) -> _Flight:
-        if f.events is None:
-            return change_over(f._replace(lanes=ticks(g, f.lanes, TICKS)))
-        new_lanes, events = _logged_ticks(g, f.lanes, f.item, f.events)
-        return change_over(f._replace(lanes=new_lanes, events=events))
-
-    def flush(f: _Flight) -> _Flight:
-        full = f.slot_item != jnp.int32(NO_ITEM)
-        where = jnp.where(full, f.slot_item, jnp.int32(room))
-        rows = f.rows.at[where].set(jnp.stack(f.slot, axis=1), mode="drop", unique_indices=True)
-        count = jnp.sum(full, dtype=jnp.int32)
-        number = f.taken + jnp.cumsum(full.astype(jnp.int32), dtype=jnp.int32) - jnp.int32(1)
-        upcoming = _select(full.astype(jnp.int32), make_ready(number), f.ready)
-        return f._replace(
-            ready=upcoming, slot_item=jnp.full_like(f.slot_item, NO_ITEM), rows=rows,
-            taken=f.taken + count, written=f.written + count,
-        )  # fmt: skip
-
-    def until_done(f: _Flight) -> _Flight:
-        return flush(lax.while_loop(lambda x: ~flush_is_due(x), fly, f))
-
-    number = jnp.arange(lanes, dtype=jnp.int32)
-    first, second = make_ready(number), make_ready(number + jnp.int32(lanes))
-    flight = _Flight(
-        lanes=playout.fresh_lanes(g, first, job.max_plies, first_plays, LOGGED // 2 if moves else 0),
-        item=first.item, black=first.black, ready=second,
-        slot=tuple(jnp.zeros(lanes, jnp.uint32) for _ in range(columns)), slot_item=jnp.full(lanes, NO_ITEM, jnp.int32),
-        taken=jnp.int32(2 * lanes), written=jnp.int32(0), rows=jnp.zeros((room, columns), jnp.uint32),
-        events=jnp.full((room, LOGGED + longest), -1, jnp.int16) if moves else None,
-    )  # fmt: skip
-    # In a `shard_map`, what a loop starts from must vary over the mesh as what comes out of it does: add a zero that does.
-    inputs = (*job.seed, job.first_playout, total, job.max_plies, rows_of_table[0, 0])
-    varying = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs))
-    flight = jax.tree.map(lambda x: x + (varying & jnp.uint32(0)).astype(x.dtype), flight)
-    flight = lax.while_loop(lambda f: f.written < total, until_done, flight)
-    events = None if flight.events is None else flight.events[:, LOGGED:]
-    return wire.unpack(g, tuple(flight.rows.T), events, first_plays)
+    with bb.words_known(g):
+        inputs = (*job.seed, job.first_playout, total, job.max_plies, columns[0, 0])
+        zero = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs)) & jnp.uint32(0)
+        room = batch * job.per_position
+        flight = empty(g, lanes, room, longest if moves else None, first_plays, zero)
+        everything = Awaited(total, zero.astype(jnp.int32), jnp.int32(room))
+        flight = play_on(g, flight, Supply(total, ready, job.max_plies), everything)
+        events = None if flight.events is None else flight.events[:, LOGGED:]
+        return wire.unpack(g, tuple(flight.rows.T), events, first_plays)
