@@ -41,6 +41,10 @@ class Backend:
         """
         return self.lanes_for(most, most // 4) if room <= most else most
 
+    def flies_on(self, size: int) -> bool:
+        """Whether playouts on a board size may be left under way from call to call (`jaxgo.backends.xla.play_on`)."""
+        return True
+
     def compiler_options(self) -> dict[str, bool | int | float | str]:
         """Options for `jax.jit(..., compiler_options=...)` with which XLA makes good programs of playouts."""
         return {}

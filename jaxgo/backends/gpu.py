@@ -42,6 +42,10 @@ class Nvidia(Gpu):
         with forms.within(self.form):
             return nvidia.play_all(g, columns, job, **how)
 
+    def flies_on(self, size: int) -> bool:
+        """Not by the kernel, which plays whole jobs: those that fill a GPU are so large that their last games cost little."""
+        return not self.has_kernel(size)
+
     def has_kernel(self, size: int) -> bool:
         """Whether boards of a size are played by the kernel here."""
         if not self._is_on():

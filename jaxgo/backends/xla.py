@@ -112,10 +112,10 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
             lanes = tick(g, lanes)
         return lanes
 
-    trips = count // (2 * ticks)
+    trips = jnp.int32(count // (2 * ticks))
     if running is not None:
-        trips = jnp.where(running, jnp.int32(trips), jnp.int32(0))
-    return lax.fori_loop(0, trips, lambda _, x: in_one_loop(step, in_one_loop(step, x)), lanes)
+        trips = jnp.where(running, trips, jnp.int32(0))
+    return lax.fori_loop(jnp.int32(0), trips, lambda _, x: in_one_loop(step, in_one_loop(step, x)), lanes)
 
 
 def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array, running: jax.Array) -> tuple[Lanes, jax.Array]:
@@ -136,7 +136,7 @@ def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array,
         events = lax.scatter(events, place, moves.astype(jnp.int16), window, unique_indices=True, mode=drop)
         return lanes, events
 
-    return lax.fori_loop(0, jnp.where(running, jnp.int32(TICKS // LOGGED), jnp.int32(0)), step, (lanes, events))
+    return lax.fori_loop(jnp.int32(0), jnp.where(running, jnp.int32(TICKS // LOGGED), jnp.int32(0)), step, (lanes, events))
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:

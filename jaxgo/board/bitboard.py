@@ -154,9 +154,24 @@ def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
 
 def points_of(g: Geometry, board: Board) -> jax.Array:
     """bool [..., P] of a bitboard of 32-bit words of shape [...]."""
-    words = jnp.stack(board, axis=-1)[..., g.word_of_point]
-    bits = np.broadcast_to(g.bit_of_point.astype(np.uint32), words.shape)
-    return ((words >> bits) & jnp.uint32(1)) != jnp.uint32(0)
+    return bits_of_points(g, jnp.stack(board, axis=-1)) != jnp.uint32(0)
+
+
+def bits_of_points(g: Geometry, words: jax.Array) -> jax.Array:
+    """uint32 [..., P], 0 or 1, of a bitboard's 32-bit words [..., W]; without a gather, which is slow on CPUs."""
+    # Row y lies in word y % W, in slot y // W.
+    slots = [words >> jnp.uint32(slot * g.stride) for slot in range(g.num_slots)]
+    rows = jnp.concatenate(slots, axis=-1)[..., : g.size, None]
+    columns = lax.broadcasted_iota(jnp.uint32, (*rows.shape[:-1], g.size), rows.ndim - 1)
+    return ((rows >> columns) & jnp.uint32(1)).reshape(*words.shape[:-1], g.num_points)
+
+
+def point_order(g: Geometry, x: jax.Array) -> jax.Array:
+    """[..., P] of something for each bit of a board's words, [..., W, bits]; without a gather, which is slow on CPUs."""
+    rows = [(y % g.num_words, (y // g.num_words) * g.stride) for y in range(g.size)]
+    # Where `x` is worked out anew for each row, that takes longer than to copy it.
+    x = lax.optimization_barrier(x)
+    return jnp.concatenate([x[..., word, start : start + g.size] for word, start in rows], axis=-1)
 
 
 def stones_array(g: Geometry, black: Board, white: Board) -> jax.Array:

@@ -67,13 +67,20 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array]) ->
 
     `row` is what the positions' columns hold at `position_of(job, number)`.
     """
-    own, opp, ko, passes, black, stream = table_of(row)
-    own, opp = (bb.relaid(board, geometry(g.size), g) for board in (own, opp))
     playout = lax.rem(number, job.num_playouts)
-    ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
-    counter, key = draws.stream_key(job.seed, stream, job.first_playout + playout)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
     item = jnp.where(number < job.total, item, jnp.int32(NO_ITEM))
+    return ready_from(g, job.seed, job.first_playout + playout, item, row)
+
+
+def ready_from(
+    g: Geometry, seed: tuple[jax.Array, jax.Array], playout: jax.Array, item: jax.Array, row: Sequence[jax.Array]
+) -> Ready:
+    """Playouts by their numbers, from positions whose columns are `row`, to be recorded as items; int32 [L]."""
+    own, opp, ko, passes, black, stream = table_of(row)
+    own, opp = (bb.relaid(board, geometry(g.size), g) for board in (own, opp))
+    ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
+    counter, key = draws.stream_key(seed, stream, playout)
     return Ready(own, opp, ko, passes, black, counter, key, item)
 
 

@@ -5,7 +5,7 @@ A chunk's sums fit into 32 bits; the host adds chunks in 64. So no result depend
 
 import functools
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Generic, NamedTuple
 
 import jax
@@ -15,6 +15,7 @@ from jax import lax
 
 from jaxgo.base.arrays import Array
 from jaxgo.base.one_loop import in_one_loop
+from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.rules import areas
 from jaxgo.playing.wire import Records
@@ -61,12 +62,34 @@ class Sums(NamedTuple, Generic[Array]):
     first_results: Array | None
 
 
-def count_points(g: Geometry, words: jax.Array) -> jax.Array:
-    """int32 [B, K, P]: how often each point is in K kinds of boards, uint32 words [K, W, B, n].
+def count_in_place(counters: Sequence[jax.Array], boards: Sequence[jax.Array]) -> tuple[jax.Array, ...]:
+    """The counters after the boards have been added: counter bit i of all points of a word is one word.
 
-    The bits are counted in place: counter bit i of all 32 points of a word is one word, and adding boards to the counters is done
-    by full adders over whole words, as in Harley and Seal's population count (Warren, "Hacker's Delight", 2nd ed., 5-1).
+    By full adders over whole words, as in Harley and Seal's population count (Warren, "Hacker's Delight", 2nd ed., 5-1).
     """
+    out = []
+    for counter in counters:
+        carries = []
+        for a, b in zip(boards[::2], boards[1::2]):
+            carries.append((a & b) | (counter & (a | b)))
+            counter = counter ^ a ^ b
+        if len(boards) % 2:
+            carries.append(counter & boards[-1])
+            counter = counter ^ boards[-1]
+        out.append(counter)
+        boards = carries
+    return tuple(out)
+
+
+def counted(g: Geometry, counters: Sequence[jax.Array]) -> jax.Array:
+    """int32 [..., bits]: the counts of the bits that hold points, of words [...] that `count_in_place` gave."""
+    shifts = lax.broadcasted_iota(jnp.uint32, (*counters[0].shape, g.num_slots * g.stride), counters[0].ndim)
+    values = [((counter[..., None] >> shifts) & jnp.uint32(1)) << jnp.uint32(i) for i, counter in enumerate(counters)]
+    return functools.reduce(operator.add, values).astype(jnp.int32)
+
+
+def count_points(g: Geometry, words: jax.Array) -> jax.Array:
+    """int32 [B, K, P]: how often each point is in K kinds of boards, uint32 words [K, W, B, n]."""
     kinds, num_words, batch, n = words.shape
     side_by_side = min(n, max(1, COUNTERS // (kinds * num_words * batch)))
     side_by_side = 1 << (side_by_side.bit_length() - 1)
@@ -74,31 +97,15 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     steps = -(-n // (side_by_side * at_once))
     words = jnp.pad(words, ((0, 0), (0, 0), (0, 0), (0, steps * at_once * side_by_side - n)))
 
-    def add(counters, boards):
-        out = []
-        for counter in counters:
-            carries = []
-            for a, b in zip(boards[::2], boards[1::2]):
-                carries.append((a & b) | (counter & (a | b)))
-                counter = counter ^ a ^ b
-            if len(boards) % 2:
-                carries.append(counter & boards[-1])
-                counter = counter ^ boards[-1]
-            out.append(counter)
-            boards = carries
-        return tuple(out)
-
     def step(i, counters):
         starts = (jnp.int32(side_by_side) * (i * jnp.int32(at_once) + jnp.int32(k)) for k in range(at_once))
-        return in_one_loop(add, counters, [lax.dynamic_slice_in_dim(words, s, side_by_side, axis=3) for s in starts])
+        return in_one_loop(count_in_place, counters, [lax.dynamic_slice_in_dim(words, s, side_by_side, axis=3) for s in starts])
 
     # Not zeros outright: in a `shard_map` they must vary over the mesh as the words do.
     zero = words[..., :side_by_side] & jnp.uint32(0)
     counters = lax.fori_loop(0, steps, step, (zero,) * (steps * at_once).bit_length())
-    shifts = lax.broadcasted_iota(jnp.uint32, (*zero.shape, g.num_slots * g.stride), 4)
-    values = [((c[..., None] >> shifts) & jnp.uint32(1)) << jnp.uint32(i) for i, c in enumerate(counters)]
-    sums = jnp.sum(functools.reduce(operator.add, values).astype(jnp.int32), axis=3, dtype=jnp.int32)
-    return jnp.transpose(sums, (2, 0, 1, 3))[:, :, g.word_of_point, g.bit_of_point]
+    counts = jnp.sum(counted(g, counters), axis=3, dtype=jnp.int32)
+    return bb.point_order(g, jnp.transpose(counts, (2, 0, 1, 3)))
 
 
 def square_sums(margin: jax.Array, times: jax.Array) -> jax.Array:

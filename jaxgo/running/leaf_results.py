@@ -1,0 +1,177 @@
+"""What a device tells of leaves: the positions, and the sums of their playouts, as rows of uint32 on the wire."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy.typing import ArrayLike
+
+from jaxgo.base import checks
+from jaxgo.base.constants import BLACK
+from jaxgo.base.one_loop import in_one_loop
+from jaxgo.board import bitboard as bb
+from jaxgo.board import dynamics, rules
+from jaxgo.board.geometry import Geometry, geometry
+from jaxgo.board.position import Position
+from jaxgo.playing.wire import Fields, Records, captured_of, moves_of
+from jaxgo.results import outcome, sums
+from jaxgo.results.sums import square_sums
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LeafResults:
+    """Positions reached and their playouts; numpy arrays, `B` leaves, `K` playouts of each, `P` points.
+
+    Attributes:
+      words: uint32 [B, 2 W]: the stones of the player to move, then the other's (see `jaxgo.board.geometry`).
+      ko: int16 [B]: the point that simple ko forbids, or -1.
+      passes: int8 [B]: passes in a row just before; 2 where the game is over.
+      hash: uint64 [B]: Zobrist hash of the stones, for superko.
+      legal: bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play.
+      useful: bool [B, P]: those of the mover's legal points that fill no eye of his own.
+      margin: int16 [B]: the mover's area minus the other's, of the position as it stands.
+      wins: int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0.
+      lead: int32 [B]: sum over the playouts of the mover's area minus the other's.
+      squares: int64 [B]: sum of the squares of these areas' differences.
+      firsts: int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play
+        at each point (0), and his own results in these, in halves (1). 0 for the pass.
+      moves: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for.
+      captured: bool [B, K, max_plies]: whether the ply captured. None unless asked for.
+      results: int8 [B, K]: each playout's result for the mover, in halves. None unless asked for.
+    """
+
+    words: np.ndarray
+    ko: np.ndarray
+    passes: np.ndarray
+    hash: np.ndarray
+    legal: np.ndarray
+    useful: np.ndarray
+    margin: np.ndarray
+    wins: np.ndarray
+    lead: np.ndarray
+    squares: np.ndarray
+    firsts: np.ndarray
+    moves: np.ndarray | None
+    captured: np.ndarray | None
+    results: np.ndarray | None
+
+    def position(self, black: ArrayLike, size: int) -> Position:
+        """The positions; `black`, bool [B], says where Black is to move, and `size` is N."""
+        black = checks.bools("black", black, self.ko.shape)[:, None]
+        own, opp = np.split(self.words, 2, axis=1)
+        stones = (tuple(x.T.copy()) for x in (np.where(black, own, opp), np.where(black, opp, own)))
+        to_play = np.where(black[:, 0], BLACK, -BLACK).astype(np.int8)
+        blacks, whites, to_play, ko, passes = jax.device_put((*stones, to_play, self.ko, self.passes))
+        return Position(blacks, whites, to_play, ko, passes, checks.size(size))
+
+    def some(self, index) -> "LeafResults":
+        """The results of some leaves."""
+        chosen: dict[str, Any] = {name: None if x is None else x[index] for name, x in vars(self).items()}
+        return LeafResults(**chosen)
+
+
+@functools.cache
+def fields_of_position(size: int) -> Fields:
+    """What a leaf's row holds of its position."""
+    g, p = geometry(size), size * size
+    return Fields(
+        words=(np.uint32, (2 * g.num_words,)), hash=(np.uint32, (2,)), ko=(np.int16, ()), margin=(np.int16, ()),
+        passes=(np.int8, ()), legal=(np.bool_, (2, p)), useful=(np.bool_, (p,)),
+    )  # fmt: skip
+
+
+@functools.cache
+def fields_of_playouts(size: int) -> Fields:
+    """What a leaf's row holds of its playouts."""
+    return Fields(
+        wins=(np.int32, ()), lead=(np.int32, ()), squares=(np.int32, (2,)), firsts=(np.int16, (2, 2, size * size + 1)),
+    )  # fmt: skip
+
+
+def from_wire(size: int, positions: np.ndarray, playouts: np.ndarray, histories: tuple[np.ndarray, ...]) -> LeafResults:
+    """The results of leaves.
+
+    Args:
+      size: N.
+      positions, playouts: uint32 [B, .], rows of `fields_of_position` and `fields_of_playouts`.
+      histories: the playouts' events, int16 [B, K, max_plies], and results, int8 [B, K]; empty unless moves are wanted.
+    """
+    out: dict[str, Any] = fields_of_position(size).unpack(positions) | fields_of_playouts(size).unpack(playouts)
+    out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
+    out["squares"] = out["squares"][:, 0].astype(np.int64) * sums.LOW + out["squares"][:, 1]
+    events, results = histories or (None, None)
+    moves, captured = (None, None) if events is None else (moves_of(events), captured_of(events))
+    return LeafResults(**out, moves=moves, captured=captured, results=results)
+
+
+def describe(g: Geometry, position: Position) -> jax.Array:
+    """What the host must know of the positions themselves, in rows of `fields_of_position`."""
+    own, opp = dynamics.own_and_opp(position)
+    legal = dynamics.legal_for_both(g, own, opp, position.ko) & ~position.is_over()[:, None, None]
+    no_eye = bb.points_of(g, rules.no_eyes(g, own, opp))
+    return fields_of_position(g.size).pack(
+        words=jnp.stack([*own, *opp], axis=1), ko=position.ko, passes=position.passes, hash=dynamics.stones_hash(position),
+        legal=legal, useful=legal[:, 0] & no_eye, margin=rules.area_margin(g, own, opp).astype(jnp.int16),
+    )  # fmt: skip
+
+
+def reduce(g: Geometry, records: Records, black: jax.Array, bounds: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """What the host must know of the leaves' playouts.
+
+    Args:
+      g: the layout of the records' boards.
+      records: [K * B], the leaves' first playouts, then their second ones, and so on.
+      black: bool [B], whether Black is to move at the leaf.
+      bounds: int32 [B, 2] (see `jaxgo.results.outcome`).
+
+    Returns:
+      (rows of `fields_of_playouts`; the results in halves for the player to move, int32 [K, B]).
+    """
+    shape = len(records.margin) // len(black), len(black)
+    margin, black = records.margin.reshape(shape), jnp.broadcast_to(black, shape)
+    result = outcome.of_mover(margin, bounds[None], black)
+    rows = fields_of_playouts(g.size).pack(
+        wins=jnp.sum(result, axis=0, dtype=jnp.int32), squares=square_sums(margin.T, jnp.ones(shape[::-1], jnp.int32)),
+        lead=jnp.sum(jnp.where(black, margin, -margin), axis=0, dtype=jnp.int32),
+        firsts=_firsts(g, records, black, result),
+    )  # fmt: skip
+    return rows, result
+
+
+def _firsts(g: Geometry, records: Records, black: jax.Array, result: jax.Array) -> jax.Array:
+    """int16 [B, 2, 2, P + 1]: `LeafResults.firsts`.
+
+    Given are where the mover is Black, bool [K, B], and his results in halves, int32 [K, B].
+    """
+    playouts, batch = result.shape
+    # A row for each word of the mover's board and of the other's: [2 W, K, B].
+    mine, theirs = (jnp.stack(board).reshape(-1, playouts, batch) for board in (records.first_black, records.first_white))
+    black = jnp.broadcast_to(black, mine.shape)
+    boards = jnp.concatenate([jnp.where(black, mine, theirs), jnp.where(black, theirs, mine)])
+    won, lost, drawn = (jnp.where(result == jnp.int32(x), ~jnp.uint32(0), jnp.uint32(0)) for x in (2, 0, 1))
+    won = jnp.concatenate([jnp.broadcast_to(x, mine.shape) for x in (won, lost)])
+    drawn = jnp.broadcast_to(drawn, boards.shape)
+
+    def add(counts, halves, boards, won, drawn):
+        counts = sums.count_in_place(counts, boards)
+        halves = sums.count_in_place(halves, [board & here for board, here in zip(boards, drawn)])
+        return counts, halves[:1] + sums.count_in_place(halves[1:], [board & here for board, here in zip(boards, won)])
+
+    def step(i, counters):
+        start = i * jnp.int32(at_once)
+        boards_won_drawn = ([lax.dynamic_index_in_dim(x, start + jnp.int32(k), 1, False) for k in range(at_once)] for x in parts)
+        return in_one_loop(add, *counters, *boards_won_drawn)
+
+    at_once = min(sums.AT_ONCE, playouts)
+    more = ((0, 0), (0, -playouts % at_once), (0, 0))
+    parts = [jnp.pad(x, more) for x in (boards, won, drawn)]
+    # Not zeros outright: see `sums.count_points`.
+    zero, bits = boards[:, 0] & jnp.uint32(0), (playouts + at_once).bit_length()
+    counters = lax.fori_loop(0, -(-playouts // at_once), step, ((zero,) * bits, (zero,) * (bits + 1)))
+    both = [sums.counted(g, [x.T.reshape(batch, 2, -1) for x in kind]).astype(jnp.int16) for kind in counters]
+    points = bb.point_order(g, jnp.stack(both, axis=2))
+    return jnp.pad(points, ((0, 0), (0, 0), (0, 0), (0, 1)))

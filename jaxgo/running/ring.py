@@ -1,0 +1,340 @@
+"""Leaves on one device, whose lanes never wait: what is under way stays there from call to call.
+
+A device keeps a ring of places, each with room for a call's leaves, and a flight (`jaxgo.backends.xla`). A call of the device's
+program takes new leaves into a free place, plays on until the oldest leaves are finished, and gives their sums; lanes that have
+nothing left of the oldest leaves play for the younger ones meanwhile. So only the last leaves before a pause wait for their
+longest game.
+
+    host                 device
+    leaves, uint32   ->  a place of the ring: the moves are played, the positions described  ->  rows, uint32
+                         lanes play; records of finished playouts go back to the place
+    (next calls)         the place's records are summed up                                  ->  rows, uint32
+
+Playouts are named by the leaf's seed and stream and their own number, so that it leaves no trace in the results which device
+plays a leaf, when, and beside which others. On devices whose playouts cannot be left under way (`Backend.flies_on`) the ring has
+one place, and each call plays all of its own.
+"""
+
+import collections
+import concurrent.futures
+import dataclasses
+import time
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxgo.backends import xla
+from jaxgo.backends.backend import Backend
+from jaxgo.backends.choice import backend_of
+from jaxgo.backends.programs import Programs
+from jaxgo.base import forms
+from jaxgo.base.constants import BLACK, STAY, max_plies
+from jaxgo.base.trials import as_by_default
+from jaxgo.board import bitboard as bb
+from jaxgo.board import dynamics
+from jaxgo.board.geometry import Geometry, geometry, playing_geometry
+from jaxgo.board.position import Position
+from jaxgo.playing import playout, wire
+from jaxgo.playing.playout import NO_ITEM, Job, Ready
+from jaxgo.playing.tick import LOGGED
+from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
+from jaxgo.running import leaf_results
+
+#: A leaf's columns beyond its position's: the move, the bounds of its results, the seed.
+MORE_COLUMNS = 5
+#: Playouts of a call for each lane.
+PER_LANE = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What a program is compiled for."""
+
+    size: int
+    leaves: int
+    """Of a call, at most."""
+    playouts: int
+    """From each leaf."""
+    moves: bool
+    """Whether they are told."""
+    places: int
+    """Calls under way at a time, at most."""
+
+    @property
+    def num_columns(self) -> int:
+        """Of a leaf."""
+        return num_columns_of_position(geometry(self.size)) + MORE_COLUMNS
+
+    @property
+    def room(self) -> int:
+        """Playouts of a call, at most."""
+        return self.leaves * self.playouts
+
+
+class State(NamedTuple):
+    """What stays on the device."""
+
+    flight: xla.Flight
+    table: jax.Array
+    """uint32 [places * leaves, columns]: position, bounds and seed of each leaf."""
+
+
+class Found(NamedTuple):
+    """What a call gives."""
+
+    positions: jax.Array
+    """uint32 [leaves, .]: the new leaves (`jaxgo.running.leaf_results`)."""
+    playouts: jax.Array
+    """uint32 [leaves, .]: those of the oldest leaves."""
+    histories: tuple[jax.Array, ...]
+    """If moves are wanted, their events, int16 [K, leaves, max_plies], and results, int8 [K, leaves]."""
+
+
+@dataclasses.dataclass(eq=False)
+class _Call:
+    """Leaves on their way."""
+
+    columns: np.ndarray
+    future: concurrent.futures.Future | None = None
+    place: int = -1
+    positions: jax.Array | None = None
+    results: Any = None
+
+    @property
+    def count(self) -> int:
+        return self.columns.shape[1]
+
+    @property
+    def unwanted(self) -> bool:
+        return self.future is not None and self.future.cancelled()
+
+
+class Ring:
+    """Leaves on one device.
+
+    Args:
+      shape: of the calls.
+      device: which.
+    """
+
+    def __init__(self, shape: Shape, device: jax.Device):
+        self._backend, self._device = backend_of(device), device
+        self._shape = shape if self._backend.flies_on(shape.size) else dataclasses.replace(shape, places=1)
+        self._state: Any = None
+        self._waiting: collections.deque[_Call] = collections.deque()
+        self._under_way: collections.deque[_Call] = collections.deque()
+        self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
+        self.busy = 0.0
+        """Seconds that the device has worked."""
+
+    def compile(self) -> None:
+        """Compiles the program now, so that no later call has to."""
+        _compiled(self._shape, (self._device,))
+
+    def close(self) -> None:
+        """Ends the thread; calls that have not begun are dropped."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def submit(self, columns: np.ndarray) -> concurrent.futures.Future:
+        """Begins a call on leaves, uint32 [columns, n]; the future gives what `leaf_results.from_wire` takes after the size."""
+        call = _Call(columns)
+        self._waiting.append(call)
+        call.future = self._pool.submit(self._results, call)
+        return call.future
+
+    # In the device's thread.
+
+    def _results(self, call: _Call):
+        while call.results is None:
+            start = time.perf_counter()
+            try:
+                with as_by_default():
+                    self._go_on()
+            except BaseException:
+                self._forget()
+                raise
+            self.busy += time.perf_counter() - start
+        return call.results
+
+    def _forget(self) -> None:
+        self._state = None
+        self._under_way.clear()
+
+    def _go_on(self) -> None:
+        """Takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first."""
+        if self._under_way and all(call.unwanted for call in self._under_way):
+            self._forget()
+        while self._waiting and self._waiting[0].unwanted:
+            self._waiting.popleft()
+        new = self._take() if self._waiting and len(self._under_way) < self._shape.places else None
+        await_none = bool(self._waiting) and len(self._under_way) < self._shape.places
+        found = self._run(new, None if await_none else self._under_way[0])
+        if new is not None:
+            new.positions = found.positions
+        if not await_none:
+            done = self._under_way.popleft()
+            positions, playouts = (np.asarray(x)[: done.count] for x in (done.positions, found.playouts))
+            histories = tuple(np.swapaxes(np.asarray(x), 0, 1)[: done.count] for x in found.histories)
+            done.results = positions, playouts, histories
+
+    def _take(self) -> _Call:
+        call, taken = self._waiting.popleft(), {call.place for call in self._under_way}
+        last = self._under_way[-1].place if taken else -1
+        call.place = (last + 1) % self._shape.places
+        self._under_way.append(call)
+        return call
+
+    def _run(self, new: _Call | None, awaited: _Call | None) -> Found:
+        shape = self._shape
+        columns = np.zeros((shape.num_columns, shape.leaves), np.uint32)
+        if new is not None:
+            columns[:, : new.count] = new.columns
+        ages = [call.count for call in self._under_way]
+        numbers = [
+            new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
+            *ages, *[0] * (shape.places - len(ages)),
+        ]  # fmt: skip
+        function = _compiled(shape, (self._device,))
+        if self._state is None:
+            self._state = first_state(shape, self._backend)
+        self._state, found = function(self._state, columns, np.array(numbers, np.int32))
+        return found
+
+
+def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
+    """The state before the first call, of numpy arrays; empty where nothing is left under way."""
+    if not backend.flies_on(shape.size):
+        return ()
+    with forms.within(backend.form), jax.disable_jit():
+        made = jax.device_get(_first_state(shape, backend))
+    return jax.tree.map(np.array, made)  # each of its own, so that the program may write into it
+
+
+def _first_state(shape: Shape, backend: Backend) -> State:
+    table = jnp.zeros((shape.places * shape.leaves, shape.num_columns - 1), jnp.uint32)
+    return State(_narrow(_empty(shape, backend)), table)
+
+
+def _empty(shape: Shape, backend: Backend) -> xla.Flight:
+    g = playing_geometry(shape.size)
+    lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // PER_LANE)
+    with bb.words_known(g):
+        return xla.empty(g, lanes, shape.places * shape.room, max_plies(shape.size) if shape.moves else None, True, jnp.uint32(0))
+
+
+def _narrow(flight: xla.Flight) -> xla.Flight:
+    """A flight with words of 64 bits, which jax takes and gives only where its user wishes, as pairs of 32."""
+    return jax.tree.map(lambda x: lax.bitcast_convert_type(x, jnp.uint32) if x.dtype.itemsize == 8 else x, flight)
+
+
+def _wide(flight: xla.Flight, shape: Shape, backend: Backend) -> xla.Flight:
+    """The flight that `_narrow` was given."""
+    like = jax.eval_shape(lambda: _empty(shape, backend))
+    return jax.tree.map(lambda x, y: lax.bitcast_convert_type(x, y.dtype) if y.dtype.itemsize == 8 else x, flight, like)
+
+
+def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
+    (device,) = devices
+    backend = backend_of(device)
+    step = _step if backend.flies_on(shape.size) else _whole_step
+    arguments = [
+        jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32),
+        jax.ShapeDtypeStruct((4 + shape.places,), np.int32),
+    ]
+    state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
+    sharding = jax.sharding.SingleDeviceSharding(device)
+    jitted = jax.jit(
+        forms.written(backend.form, lambda *x: step(shape, backend, *x)),
+        in_shardings=sharding, out_shardings=sharding, donate_argnums=0, compiler_options=backend.compiler_options(),
+    )  # fmt: skip
+    return jitted.lower(state, *arguments).compile()
+
+
+_compiled = Programs(_build)
+
+
+def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numbers: jax.Array) -> tuple[State, Found]:
+    """A call: the state after it, and what it gives.
+
+    `columns` are the new leaves', uint32 [C, leaves]. `numbers`, int32: the place and the number of the new leaves, the place and
+    number of the oldest, or of none of them, if they are not to be finished yet; the number of leaves of each call under way,
+    the oldest first.
+    """
+    g, size = geometry(shape.size), shape.size
+    place, count, oldest, awaited = numbers[:4]
+    table = state.table
+    positions, rows = _arrive(g, columns)
+    kept = lax.dynamic_update_slice(table, rows, (place * jnp.int32(shape.leaves), jnp.int32(0)))
+    table = jnp.where(count > jnp.int32(0), kept, table)
+    ends = jnp.cumsum(numbers[4:], dtype=jnp.int32) * jnp.int32(shape.playouts)
+
+    def ready(number: jax.Array) -> Ready:
+        start, at = jnp.zeros_like(number), jnp.zeros_like(number)
+        for age in range(1, shape.places):
+            later = number >= ends[age - 1]
+            start, at = jnp.where(later, ends[age - 1], start), jnp.where(later, jnp.int32(age), at)
+        at = lax.rem(at + oldest, jnp.int32(shape.places))
+        number = number - start
+        leaf = jnp.minimum(at * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts)), jnp.int32(len(table) - 1))
+        *row, seed, more_seed = tuple(table[leaf].T)
+        playout_number = lax.rem(number, jnp.int32(shape.playouts))
+        item = at * jnp.int32(shape.room) + playout_number * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts))
+        item = jnp.where(number + start < ends[-1], item, jnp.int32(NO_ITEM))
+        return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:-2])
+
+    g_playing = playing_geometry(size)
+    first = oldest * jnp.int32(shape.room)
+    wanted = xla.Awaited(awaited * jnp.int32(shape.playouts), first, first + jnp.minimum(awaited, jnp.int32(1)) * jnp.int32(shape.room))
+    with bb.words_known(g_playing):
+        flight = _wide(state.flight, shape, backend)
+        flight = xla.play_on(g_playing, flight, xla.Supply(ends[-1], ready, jnp.int32(max_plies(size))), wanted)
+        flight = flight._replace(taken=flight.taken - awaited * jnp.int32(shape.playouts))
+        narrow = _narrow(flight)
+        done = lax.dynamic_slice_in_dim(flight.rows, first, shape.room)
+        records = wire.unpack(g_playing, tuple(done.T), None, True)
+        if flight.events is not None:
+            events = lax.dynamic_slice_in_dim(flight.events, first, shape.room)[:, LOGGED:]
+            ply = lax.broadcasted_iota(jnp.int32, events.shape, 1)
+            records = records._replace(events=jnp.where(ply < records.length[:, None], events, jnp.int16(-1)))
+    of_oldest = lax.dynamic_slice_in_dim(table, oldest * jnp.int32(shape.leaves), shape.leaves)
+    return State(narrow, table), _found(shape, g, positions, records, of_oldest)
+
+
+def _whole_step(shape: Shape, backend: Backend, state: tuple[()], columns: jax.Array, numbers: jax.Array) -> tuple[tuple[()], Found]:
+    """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
+    g, longest = geometry(shape.size), max_plies(shape.size)
+    positions, rows = _arrive(g, columns)
+    lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
+    # One seed for a call: `Ring` sees to it.
+    job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[1], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
+    records = backend.play_all(g, rows[:, :-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves)
+    each = shape.leaves, shape.playouts
+    records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
+    return (), _found(shape, g, positions, records, rows)
+
+
+def _arrive(g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
+    """(the positions after the leaves' moves; the rows of the table for them)."""
+    num = num_columns_of_position(g)
+    own, opp, ko, passes, black, streams = table_of(tuple(columns[:num]))
+    is_black = black != jnp.int32(0)
+    to_play = jnp.where(is_black, jnp.int8(BLACK), jnp.int8(-BLACK))
+    stones = bb.choose(is_black, own, opp), bb.choose(is_black, opp, own)
+    before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
+    move = columns[num].astype(jnp.int32)
+    after = dynamics.played(before, jnp.maximum(move, jnp.int32(0)), move != jnp.int32(STAY))
+    return after, jnp.stack([*columns_of(after, streams), *columns[num + 1 :]], axis=1)
+
+
+def _found(shape: Shape, g: Geometry, positions: Position, records: Records, rows: jax.Array) -> Found:
+    """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
+    black, bounds = rows[:, -6] != jnp.uint32(0), rows[:, -4:-2].astype(jnp.int32)
+    sums, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
+    histories: tuple[jax.Array, ...] = ()
+    if shape.moves:
+        assert records.events is not None
+        histories = records.events.reshape(shape.playouts, shape.leaves, -1), results.astype(jnp.int8)
+    return Found(leaf_results.describe(g, positions), sums, histories)

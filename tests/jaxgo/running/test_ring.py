@@ -1,0 +1,134 @@
+"""Leaves on their way: however calls follow each other on a device, they get the playouts of their names."""
+
+import itertools
+import threading
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo import LeafResults, Leaves, Position
+from jaxgo.backends import choice
+from jaxgo.backends.cpu import Cpu
+from jaxgo.running import ring
+
+SIZE, LEAVES, PLAYOUTS = 5, 16, 4
+
+
+def start(leaves: Leaves, count: int, first_stream: int, **options):
+    """Begins a call: a stone on the first points of the empty board, or on the one before the stream's number."""
+    streams = first_stream + np.arange(count)
+    arguments = leaves.arguments_of(Position.empty(leaves.size, count))
+    return leaves.submit(*arguments, moves=streams % leaves.size**2, streams=streams, **options)
+
+
+def assert_equal(found: LeafResults, expected: LeafResults) -> None:
+    for name, x in vars(expected).items():
+        np.testing.assert_array_equal(getattr(found, name), x, err_msg=name)
+
+
+def one_by_one(counts, **options) -> list[LeafResults]:
+    """The results of calls that never meet."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=1, devices=jax.devices()[0], **options)
+    firsts = [0, *itertools.accumulate(counts)]
+    return [leaves.gather(start(leaves, count, first)) for count, first in zip(counts, firsts)]
+
+
+COUNTS = [16, 1, 7, 16, 16, 2, 16, 3, 16, 16, 5]
+
+
+@pytest.mark.parametrize("calls", [2, 3])
+@pytest.mark.parametrize("moves", [False, True])
+def test_calls_under_way_together(calls, moves):
+    """All at once: more than there are places, so that some wait in line."""
+    expected = one_by_one(COUNTS, moves=moves)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=calls, devices=jax.devices()[0], moves=moves)
+    under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
+    for call, result in zip(under_way, expected):
+        assert_equal(leaves.gather(call), result)
+
+
+def test_words_of_64_bits_stay_on_the_device():
+    """Boards above 15x15 are played in 64-bit words, which jax knows only where it is told so."""
+    position, streams = Position.empty(19, 2), np.arange(2)
+    leaves = Leaves(19, 2, 2, calls=3, devices=jax.devices()[0])
+    arguments = leaves.arguments_of(position)
+    under_way = [leaves.submit(*arguments, moves=[361, 361], streams=streams + 2 * i) for i in range(4)]
+    played = jaxgo.playouts(position.play(np.array([361, 361])), 2, streams=streams + 6)
+    found = [leaves.gather(call) for call in under_way][-1]
+    np.testing.assert_array_equal(found.lead, -played.margin.sum(axis=1))
+
+
+def test_calls_have_seeds_and_komi_of_their_own():
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=3)
+    under_way = [start(leaves, 4, 0, seed=seed, komi=komi) for seed, komi in ((0, 7.5), (2**64 - 1, 7.5), (0, -30.0))]
+    found = [leaves.gather(call) for call in under_way]
+    assert (found[0].lead != found[1].lead).any()
+    np.testing.assert_array_equal(found[0].lead, found[2].lead)
+    assert (found[2].wins == 0).all()  # White is to move, and Black wins by any margin
+    for seed, call in zip((0, 2**64 - 1), found):
+        moved = Position.empty(SIZE, 4).play(np.arange(4))
+        played = jaxgo.playouts(moved, PLAYOUTS, seed=seed)
+        np.testing.assert_array_equal(call.lead, -played.margin.sum(axis=1))
+
+
+def test_dropped_calls_leave_no_trace():
+    expected = one_by_one([16] * 6)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=3, devices=jax.devices()[0])
+    under_way = [start(leaves, 16, 16 * i) for i in range(6)]
+    for dropped in (0, 2, 3):
+        leaves.drop(under_way[dropped])
+    for kept in (1, 4, 5):
+        assert_equal(leaves.gather(under_way[kept]), expected[kept])
+    for i in range(3):  # all of them
+        leaves.drop(start(leaves, 16, 16 * i))
+    assert_equal(leaves.gather(start(leaves, 16, 80)), expected[5])
+
+
+def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
+    expected = one_by_one([16])[0]
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=2, devices=jax.devices()[0])
+    started, may_fail, real = threading.Event(), threading.Event(), ring._compiled
+
+    def failing(*_):
+        started.set()
+        may_fail.wait(60)
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(ring, "_compiled", failing)
+    bad = start(leaves, 16, 16)
+    assert started.wait(60)
+    monkeypatch.setattr(ring, "_compiled", real)
+    may_fail.set()
+    with pytest.raises(MemoryError, match="no room"):
+        leaves.gather(bad)
+    assert_equal(leaves.gather(start(leaves, 16, 0)), expected)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
+    """As those do whose playouts cannot be left under way."""
+
+    class Whole(Cpu):
+        def flies_on(self, size: int) -> bool:
+            return False
+
+    expected = one_by_one(COUNTS[:4], moves=moves)
+    monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
+    monkeypatch.setattr(ring, "_compiled", ring.Programs(ring._build))
+    assert choice.backend_of(jax.devices()[0]).flies_on(SIZE)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=3, devices=jax.devices()[0], moves=moves)
+    under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)][:4])]
+    for call, result in zip(under_way, expected):
+        assert_equal(leaves.gather(call), result)
+
+
+def test_all_workers_have_small_calls():
+    """Calls of a leaf or two go to one worker each, in turn."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS)
+    under_way = [start(leaves, 1, i) for i in range(2 * leaves.num_workers)]
+    assert [len(call) for call in under_way] == [1] * len(under_way)
+    found = np.concatenate([leaves.gather(call).lead for call in under_way])
+    np.testing.assert_array_equal(found, np.concatenate([x.lead for x in one_by_one([1] * len(under_way))]))
+    assert all(worker.busy > 0 for worker in leaves._rings)
