@@ -118,6 +118,29 @@ def test_time_left_without_settings_is_a_clock_too():
     assert clock.budget(-1, 81, 0) == pytest.approx(3 - LAG)
 
 
+def test_time_left_without_settings_leaves_the_other_player_as_much():
+    """Until it is told of, too; with the form that is told last."""
+    for count in (0, 10):
+        clock = Clock()
+        clock.report(1, 30.0, count)
+        assert clock.budget(-1, 81, 0) == clock.budget(1, 81, 0) > 0
+    clock = Clock()
+    clock.report(1, 30.0, 0)
+    clock.report(-1, 20.0, 0)
+    assert (clock.left(1).main, clock.left(-1).main) == (30.0, 20.0)
+    clock.report(1, 40.0, 10)
+    assert clock.budget(1, 81, 0) == pytest.approx(4 - LAG)
+    assert clock.left(-1).main == 20.0
+    clock.report(-1, 60.0, 10)
+    assert clock.budget(-1, 81, 0) == pytest.approx(6 - LAG)
+
+
+def test_where_the_client_wants_no_limit_there_is_none():
+    clock = Clock(System("none"))
+    clock.report(1, 3.0, 0)
+    assert clock.budget(1, 81, 0) is None
+
+
 def test_periods_are_lost_one_by_one_and_never_the_last():
     clock = Clock(System("byoyomi", 1.0, 10.0, 3))
     clock.spend(1, 12.0)
