@@ -38,7 +38,7 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
         played = after_move(before, colour, point)
         if (played != after).any():
             _set_up(record.extend_main_sequence(), played, after)
-    return record.serialise()
+    return record.serialise(wrap=None)
 
 
 def _set_up(node: sgf.Tree_node, before: np.ndarray, after: np.ndarray) -> None:

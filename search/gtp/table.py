@@ -7,6 +7,7 @@ import numpy as np
 from jaxgo import Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.records.sgf import read_game
+from search import rulesets
 from search.game import Game
 from search.gtp import protocol
 from search.gtp.arguments import BLACK, WHITE
@@ -67,10 +68,12 @@ class Table:
         self.game, self.nominal_komi, self.handicap = game, komi, record.handicap if record.handicap > 1 else 0
 
     def record(self) -> bytes:
-        """The game as an SGF record."""
-        handicap = {"HA": self.handicap} if self.handicap else {}
-        rules = {"RU": self.rules.name} if self.rules.name else {}
-        return as_record(self.game, {"KM": self.nominal_komi, **handicap, **rules})
+        """The game as an SGF record; its rules are those that were played."""
+        name = self.rules.name
+        properties = {"KM": self.nominal_komi, "RU": name if name and rulesets.find(name)[1] is None else "area"}
+        if self.handicap:
+            properties["HA"] = self.handicap
+        return as_record(self.game, properties)
 
     def place_handicap(self, points: list[int]) -> None:
         """Handicap stones on the empty board; White moves next."""

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -133,7 +134,9 @@ def test_several_moves_are_played_or_none():
     client = Client(4)
     client.ok("gogui-play_sequence B A1 w B2 W pass b C3")
     assert client.board() == "....\n..X.\n.O..\nX..."
-    for line, failure in (("b D4 w D3 b D4", "illegal move"), ("b D4 w Z9", "invalid color or coordinate"), ("b D4 w", "syntax error")):
+    for line, failure in (
+        ("b D4 w D3 b D4", "illegal move"), ("b D4 w Z9", "invalid color or coordinate"), ("b D4 w", "syntax error"),
+    ):  # fmt: skip
         assert client.fails(f"gogui-play_sequence {line}") == failure
         assert client.board() == "....\n..X.\n.O..\nX..."
     assert len(client.engine.table.game.moves) == 4
@@ -287,6 +290,17 @@ def test_reg_genmove_and_analysis_leave_the_board():
     assert client.engine.table.empty
     client.ok("kgs-genmove_cleanup w")
     assert client.board().count("O") == 1
+
+
+def test_taking_back_keeps_what_was_thought():
+    client = Client(5, visits=1000)
+    client.ok("komi 0.5")
+    client.ok("genmove b")
+    client.ok("genmove w")
+    for _ in range(2):
+        client.ok("undo")
+    line = client.ok("kata-analyze b 1 rootInfo true").split("\n")[0]
+    assert int(re.search(r"rootInfo visits (\d+)", line)[1]) >= 1000
 
 
 def test_resigns_when_told_to():

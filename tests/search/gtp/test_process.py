@@ -198,8 +198,12 @@ def test_pondering_stops_for_any_line_and_is_worth_something():
 
 def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path):
     path = tmp_path / "engine.toml"
-    path.write_text('bot = "uct"\nsize = 5\nvisits = 640\nleaves = 8\nplayouts_per_leaf = 4\nponder = true\nkomi = 0.5\nmemory = "64M"\n')
-    for arguments, visits, ponder in ((("--config", str(path)), "640", "true"), (("--visits", "64", "--no-ponder", f"--config={path}"), "64", "false")):
+    options = ('bot = "uct"', "size = 5", "visits = 640", "leaves = 8", "playouts_per_leaf = 4", "ponder = true", "komi = 0.5")
+    path.write_text("\n".join((*options, 'memory = "64M"')))
+    for arguments, visits, ponder in (
+        (("--config", str(path)), "640", "true"),
+        (("--visits", "64", "--no-ponder", f"--config={path}"), "64", "false"),
+    ):
         with Piped(*arguments) as engine:
             assert engine.ok("version").endswith("(uct)")
             assert engine.ok("get_komi") == "0.5"
@@ -214,7 +218,7 @@ def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path):
         (None, "cannot be read: No such file or directory"),
         ("visits = ", "is not TOML: Invalid value (at end of document)"),
         ("\xff", "is not TOML: "),
-        ("maxVisits = 5", "has the key 'maxVisits'; there are: bot, cleanup, komi, leaves, log, memory, playouts-per-leaf, ponder,"),
+        ("maxVisits = 5", "has the key 'maxVisits'; there are: bot, cleanup, komi, leaves, log, memory, playouts-per-leaf,"),
         ('config = "x"', "has the key 'config'; there are: bot"),
         ("[search]\nvisits = 5", "has the key 'search'; there are: bot"),
         ("visits = true", "visits must be a text or a number, not True"),
