@@ -5,6 +5,7 @@ names a module that imports only the standard library at its top (the heavy impo
 
 - `SUMMARY`: one line for `jaxgo --help`;
 - `add_arguments(parser)`: adds its arguments to an `argparse` parser, and sets the parser's `description` and `epilog`;
+- perhaps `read_defaults(parser, arguments)`: makes what a file that the arguments name says the parser's defaults;
 - `run(args)`: does the work; returns an exit status, or None for success.
 
 Exit statuses: 0 done; 1 failed on the way; 2 bad usage or input, with one line on stderr that says what to change; 130 stopped
@@ -92,6 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             allow_abbrev=False,
         )
         command.add_arguments(parser)
+        if hasattr(command, "read_defaults"):
+            command.read_defaults(parser, arguments[1:])
         _keep_compiled()
         status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
         sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit

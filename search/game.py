@@ -18,8 +18,9 @@ class IllegalMove(ValueError):
 class Game:
     """A game in progress.
 
-    The rules are jaxgo's, and positional superko: no play may repeat an earlier position of the game. Either colour may move
-    at any time, as clients want; the position then counts as theirs to play.
+    The rules are jaxgo's, and positional superko: no play may repeat an earlier position of the game. A move that another program
+    has played all the same can be taken: many know simple ko alone, and the game has gone on. Either colour may move at any time,
+    as clients want; the position then counts as theirs to play.
 
     Args:
       position: where it begins, one position.
@@ -98,11 +99,20 @@ class Game:
             out[legal] = np.isin(hash_numbers(after), np.fromiter(self._seen, np.uint64))
         return out
 
-    def play(self, point: int, colour: int | None = None) -> None:
+    def play(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> bool:
         """Plays a move, P for a pass, of a colour, by default the one to move.
 
+        Args:
+          point: where.
+          colour: whose; after two passes only a colour that is named plays on.
+          tolerant: whether to take a move that repeats an earlier position. What no rules allow is refused all the same: a point
+            that is taken, suicide (no rules here allow it), and to retake a simple ko at once.
+
+        Returns:
+          Whether the move repeats an earlier position.
+
         Raises:
-          IllegalMove: the move is illegal, or repeats an earlier position. After two passes only a colour that is named plays on.
+          IllegalMove: the move is illegal, or repeats an earlier position where that is not tolerated.
         """
         before = self.position if colour is None else self.turn(colour)
         mover = int(np.asarray(before.to_play)[0])
@@ -111,9 +121,11 @@ class Game:
         except ValueError as error:
             raise IllegalMove(str(error)) from None
         after_hash = np.asarray(after.hash())[0]
-        if point != self.size**2 and self._seen[_number(after_hash)]:
+        repeats = point != self.size**2 and bool(self._seen[_number(after_hash)])
+        if repeats and not tolerant:
             raise IllegalMove(f"{coordinate(point, self.size)} repeats an earlier position (positional superko)")
         self._add(after, after_hash, (mover, point))
+        return repeats
 
     def undo(self) -> None:
         """Takes the last move back.

@@ -8,7 +8,8 @@ import textwrap
 
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from search import bots, rulesets
-from search.commands import options
+from search.commands import configuration, options
+from search.commands.configuration import read_defaults as read_defaults
 from search.gtp.settings import DEFAULT_KOMI, DEFAULT_SIZE, DEFAULT_VISITS, Settings
 
 SUMMARY = "an engine for Go programs (GTP 2): Sabaki, GoGui, Lizzie, servers"
@@ -21,15 +22,19 @@ final_score takes dead stones off the board, those that playouts say are dead; w
 stands on the board, dead stones must be captured, and all others count as alive.
 
 {textwrap.fill(f"rules: {', '.join(rulesets.NAMES)}.", 120, break_on_hyphens=False)}
-Area is scored, with positional superko and without suicide, whatever is asked for; what else differs is said on stderr.
+Area is scored, with positional superko and without suicide, whatever is asked for; what else differs is said on stderr. The
+engine plays no move against superko, but takes one of another program, for many know simple ko alone.
 
-commands beyond the standard: lz-analyze, kata-analyze and their genmove forms, cgos-genmove_analyze; gogui-analyze_commands with
-maps of ownership, AMAF and visits; ref-nodes and ref-score of the reference bots; list_commands says them all.
+commands beyond the standard: lz-analyze, kata-analyze and their genmove forms, kata-search, cgos-genmove_analyze; set_position,
+loadsgf, printsgf; kata-get-param and kata-set-param (kata-list-params names what there is); gogui-analyze_commands with maps of
+ownership, AMAF and visits; ref-nodes and ref-score of the reference bots; list_commands says them all. A line `# interrupt` while
+a move is being chosen has it chosen at once.
 
 examples:
   jaxgo gtp                                            what a Go program starts
   jaxgo gtp --bot rave --seconds 5 --ponder            five seconds a move, and the opponent's time
   jaxgo gtp --size 9 --cleanup --log game.log          for a server (CGOS): compiles 9x9 at once, keeps the conversation
+  jaxgo gtp --config engine.toml --seconds 1           options from a file: `bot = "uct"`, `ponder = true`, `memory = "4G"`
   printf 'boardsize 5\\ngenmove b\\nshowboard\\n' | jaxgo gtp --visits 1000
 """
 
@@ -45,8 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=options.count(2, 25), metavar="N", help=size)
     resign = "resign below this win rate, 0 to 1 (default: %(default)s, never)"
     parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
-    parser.add_argument("--ponder", action="store_true", help="think while the opponent does")
+    ponder = "think while the opponent does"
+    parser.add_argument("--ponder", action=argparse.BooleanOptionalAction, default=False, help=ponder)
+    options.add_memory_argument(parser)
+    threads = "cores that play, or calls at a time on the first of other devices (default: all cores, all devices)"
+    parser.add_argument("--threads", type=options.count(1, 1024), metavar="N", help=threads)
     parser.add_argument("--log", metavar="FILE", help="write the whole conversation there, with times")
+    configuration.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
-        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder,
+        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads,
+        memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip
     _check(settings)
     try:

@@ -2,21 +2,37 @@
 
 import argparse
 import math
+import os
+import pathlib
+import re
 
 from search.bots import SUMMARIES
+
+#: What of the machine's memory a program's trees may take where --memory is not given: one part in so many.
+MEMORY_PARTS = 4
+#: Bytes that --memory must be at least: the smallest trees on the largest board.
+LEAST_MEMORY = 16 << 20
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def add_player_arguments(parser: argparse.ArgumentParser, visits: int) -> None:
     """--visits, --seconds, --leaves, --playouts-per-leaf, --komi, --seed, --cleanup."""
     parser.add_argument("--visits", type=count(1), metavar="N", help=f"playouts of each move (default: {visits:,}, or --seconds)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="time for each move, compilation apart")
-    parser.add_argument("--leaves", type=count(1), default=64, metavar="N", help="leaves of a round (default: %(default)s)")
+    parser.add_argument("--leaves", type=count(1), default=256, metavar="N", help="leaves of a round (default: %(default)s)")
     leaf_help = "playouts from each leaf (default: %(default)s)"
     parser.add_argument("--playouts-per-leaf", type=count(1), default=8, metavar="K", help=leaf_help)
     parser.add_argument("--komi", type=komi, metavar="K", help="points for White (default: the record's, else 7.5)")
     parser.add_argument("--seed", type=count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")
     cleanup = "capture all dead stones before passing, for rules that count what stands on the board"
-    parser.add_argument("--cleanup", action="store_true", help=cleanup)
+    parser.add_argument("--cleanup", action=argparse.BooleanOptionalAction, default=False, help=cleanup)
+
+
+def add_memory_argument(parser: argparse.ArgumentParser) -> None:
+    """--memory."""
+    what = f"bytes that all trees together may take, such as 512M or 2G (default: 1/{MEMORY_PARTS} of the machine's memory)"
+    parser.add_argument("--memory", type=memory, default=None, metavar="SIZE", help=what)
 
 
 def bot(text: str) -> str:
@@ -39,6 +55,29 @@ def count(least: int, most: int = 2**31 - 1):
         return value
 
     return read
+
+
+def memory(text: str) -> int:
+    """Bytes, of a number with or without a unit: 512M, 1.5G, 2GiB, 3000000000."""
+    match = re.fullmatch(r"([0-9_]*\.?[0-9]+)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"must be a size such as 512M or 2G, not {text!r}")
+    # Of a number of many digits only its being too large matters.
+    value = _number(match[1]) * _UNITS[match[2]]
+    if not LEAST_MEMORY <= value <= 1 << 50:
+        raise argparse.ArgumentTypeError(f"must be between {LEAST_MEMORY >> 20}M and {1 << 10}T, not {text!r}")
+    return int(value)
+
+
+def default_memory() -> int:
+    """Bytes that trees may take where nobody says: a share of the machine's memory, or of the container's if that has less."""
+    whole = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for path in _LIMITS_OF_CONTAINERS:
+        try:
+            whole.append(int(pathlib.Path(path).read_text("ascii")))
+        except (OSError, ValueError):  # there is no such file, or it says "max"
+            continue
+    return max(LEAST_MEMORY, min(whole) // MEMORY_PARTS)
 
 
 def seconds(text: str) -> float:

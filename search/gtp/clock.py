@@ -49,11 +49,11 @@ class Clock:
     """Both players' clocks, as far as the engine knows them.
 
     Args:
-      system: the time control.
+      system: the time control, None where the client has set none; what it says is left tells then.
     """
 
     def __init__(self, system: System | None = None):
-        self.system = System() if system is None else system
+        self.system, self._set = System() if system is None else system, system is not None
         self._left = {colour: self._full() for colour in (1, -1)}
 
     def left(self, colour: int) -> Left:
@@ -62,8 +62,11 @@ class Clock:
 
     def report(self, colour: int, seconds: float, count: int) -> None:
         """Notes what the client says is left (time_left): of the main time if `count` is 0, else of an overtime period."""
-        if self.system.kind == "none":
+        if not self._set and (self.system.kind == "none" or (count and self.system.kind == "absolute")):
+            # Nobody has set a clock, and there is one: what is said of one player is all that is known of the other.
             self.system = System("canadian", 0.0, seconds, count) if count else System("absolute", seconds)
+            for either, left in self._left.items():
+                self._left[either] = dataclasses.replace(self._full(), main=max(left.main, self.system.main))
         if count and self.system.kind in ("byoyomi", "canadian"):
             self._left[colour] = Left(0.0, seconds, count)
         else:

@@ -1,5 +1,7 @@
 """The engine: takes a line, does the command, writes the reply."""
 
+import contextlib
+import dataclasses
 import inspect
 import sys
 import time
@@ -8,15 +10,15 @@ from collections.abc import Callable
 
 from search.gtp import protocol, scoring
 from search.gtp.clock import Clock
-from search.gtp.protocol import Command, Failure
+from search.gtp.protocol import Command, Failure, Reply
 from search.gtp.settings import Settings
 from search.gtp.table import Table
 from search.gtp.thinker import Thinker
 
-Say = Callable[[str], None]
-"""Writes a line of a reply that goes on."""
+#: Settings that a player is not made of.
+CHANGED_AT_ONCE = {"visits", "seconds", "ponder"}
 
-Stream = Callable[[Say], None]
+Stream = Callable[[Reply], None]
 """What a command returns that answers little by little: it says its lines, and returns when there are no more."""
 
 
@@ -27,7 +29,7 @@ class Engine:
       settings: how it plays.
       write: takes the text of replies.
       interrupted: whether another line has come in, or the conversation ends; analysis and pondering stop then.
-      ending: whether the conversation is to end soon; moves are chosen at once then.
+      hurried: whether moves are to be chosen at once: the client has interrupted the command, or the conversation is to end.
       compiled: called after a compilation, while there is time.
     """
 
@@ -36,20 +38,23 @@ class Engine:
         settings: Settings,
         write: Callable[[str], None],
         interrupted: Callable[[], bool] = lambda: False,
-        ending: Callable[[], bool] = lambda: False,
+        hurried: Callable[[], bool] = lambda: False,
         compiled: Callable[[], None] = lambda: None,
     ):
-        self.settings, self.interrupted, self.ending, self._on_compiled = settings, interrupted, ending, compiled
+        self.settings, self.interrupted, self.hurried, self._on_compiled = settings, interrupted, hurried, compiled
         self.table = Table(settings)
         self.thinker = Thinker(settings)
         self.clock = Clock()
         self.over = False
         """Whether the client has said quit."""
+        self.command = Command("", "", ())
+        """The present command."""
         self.received = time.monotonic()
-        """When the present command came."""
+        """When the present command came, or the engine had done what no clock counts: a player's clock runs from then on."""
         self._write = write
         self._replied = None  # the position that follows an own move, to be pondered about
         self._judged = None  # the position judged last, and the judgement
+        self._uncounted = 0.0  # when what no clock counts was done last
 
     @property
     def commands(self) -> dict[str, Callable]:
@@ -58,38 +63,39 @@ class Engine:
 
         return COMMANDS
 
-    def obey(self, line: str) -> None:
-        """Does what a line asks for, and writes one reply; none to a line without a command."""
+    def obey(self, line: str, received: float | None = None) -> None:
+        """Does what a line asks for, and writes one reply; none to a line without a command.
+
+        Args:
+          line: without its end.
+          received: when it came, on `time.monotonic`; by default now.
+        """
         command = protocol.parse(line)
         if command is None:
             return
-        self.received, begun = time.monotonic(), False
+        reply = Reply(command, self._write)
+        self.command = command
+        self.received = max(time.monotonic() if received is None else received, self._uncounted)
         try:
             result = self._call(command)
-            if not callable(result):
-                self._write(protocol.reply(command, result or ""))
-                return
-            self._write(f"={command.identity}\n")
-            begun = True
-            result(self._say)
+            if callable(result):
+                result(reply)
+                reply.end()
+            else:
+                reply.succeed(result or "")
         except Failure as failure:
-            if not begun:
-                self._write(protocol.reply(command, str(failure), success=False))
+            reply.fail(str(failure))
         except BrokenPipeError:  # the client has gone
             raise
         except Exception as error:  # whatever went wrong, the client gets its reply and the game can go on
-            traceback.print_exc(file=sys.stderr)
-            if not begun:
-                text = " ".join(f"{type(error).__name__}: {error}".split())
-                self._write(protocol.reply(command, f"internal error: {text}", success=False))
-        if begun:
-            self._write("\n")
+            self.recover()
+            reply.fail(f"internal error: {' '.join(f'{type(error).__name__}: {error}'.split())}")
 
-    def _say(self, text: str) -> None:
-        """Writes a line of a reply that goes on; an empty one would end it."""
-        text = protocol.body(text)
-        if text:
-            self._write(text + "\n")
+    def recover(self) -> None:
+        """Tells people of the exception that is being handled, and forgets what it may have left half done."""
+        with contextlib.suppress(OSError, ValueError):  # nobody listens
+            traceback.print_exc(file=sys.stderr)
+        self.thinker.forget()
 
     def _call(self, command: Command) -> str | Stream | None:
         function = self.commands.get(command.name)
@@ -103,6 +109,16 @@ class Engine:
 
     # What several commands do.
 
+    def change(self, **settings) -> None:
+        """Goes on with other settings, from the next move on."""
+        self.settings = self.thinker.settings = dataclasses.replace(self.settings, **settings)
+        if not settings.keys() <= CHANGED_AT_ONCE:
+            self.thinker.forget()
+
+    def count_no_time(self) -> None:
+        """Notes that what has been done until now is on no player's clock, or on it already: commands may wait for it."""
+        self._uncounted = time.monotonic()
+
     def new_game(self) -> None:
         """Forgets what was thought of the game before; another board is on the table."""
         self.thinker.new_game()
@@ -113,12 +129,13 @@ class Engine:
         if self.thinker.compile(self.table.size):
             scoring.score(self.table, self.judgement())
             self._on_compiled()
+            self.count_no_time()
 
     def judgement(self) -> scoring.Judgement:
         """Which of the chains on the table live."""
         position = self.table.game.position
         if self._judged is None or self._judged[0] is not position:
-            self._judged = position, scoring.judge(position, all_live=self.settings.cleanup)
+            self._judged = position, scoring.judge(position, all_live=self.settings.cleanup, devices=self.settings.threads)
         return self._judged[1]
 
     def played_own_move(self) -> None:
@@ -138,7 +155,11 @@ class Engine:
 
     def ponder(self) -> None:
         """Thinks until a line comes in."""
-        self.thinker.ponder(self.table.game, self.table.komi, self.interrupted)
+        try:
+            self.thinker.ponder(self.table.game, self.table.komi, self.interrupted)
+        except Exception:  # nobody has asked for it: the game goes on
+            self.recover()
+            self.stop_pondering()
         self._replied = None if not self.interrupted() else self._replied
 
     def close(self) -> None:

@@ -1,10 +1,26 @@
 """The client's lines, read in a thread of their own, so that no client ever waits for the engine to read."""
 
 import contextlib
+import dataclasses
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
+
+from search.gtp import protocol
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A line that has come."""
+
+    text: str
+    """Without its end."""
+    number: int
+    """How many have come before it."""
+    received: float
+    """When, on `time.monotonic`."""
 
 
 class Lines:
@@ -12,13 +28,14 @@ class Lines:
 
     Args:
       descriptor: of the input.
-      on_line: called in the reading thread with every line, before it can be taken.
+      on_line: called in the reading thread with the text of every line, before it can be taken.
     """
 
     def __init__(self, descriptor: int, on_line: Callable[[str], None] = lambda line: None):
         # SimpleQueue: a signal handler may put something into it at any moment.
-        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
         self._descriptor, self._on_line = descriptor, on_line
+        self._taken = self._interrupt = -1
         self._ended = False
         threading.Thread(target=self._read, name="jaxgo gtp input", daemon=True).start()
 
@@ -27,13 +44,21 @@ class Lines:
         """Whether there is another line, or the end of the input has come."""
         return self._ended or not self._queue.empty()
 
-    def next(self) -> str | None:
-        """The next line without its end, once there is one; None at the end of the input."""
+    @property
+    def interrupted(self) -> bool:
+        """Whether a later line interrupts what the line taken last has asked for."""
+        return self._interrupt > self._taken
+
+    def next(self) -> Line | None:
+        """The next line, once there is one; None at the end of the input."""
         while not self._ended:
             # A signal wakes nobody if it comes just before the wait, or to another thread; it is seen when the wait has an end.
             with contextlib.suppress(queue.Empty):
                 line = self._queue.get(timeout=1.0)
-                self._ended = line is None
+                if line is None:
+                    self._ended = True
+                else:
+                    self._taken = line.number
                 return line
         return None
 
@@ -43,19 +68,23 @@ class Lines:
 
     def _read(self) -> None:
         # Not sys.stdin: a thread that holds its lock would keep the interpreter from ending.
-        rest = b""
+        rest, number = b"", 0
         while True:
             try:
                 data = os.read(self._descriptor, 1 << 16)
             except OSError:
                 data = b""
+            received = time.monotonic()
             *lines, rest = (rest + data).split(b"\n")
             if not data and rest:
                 lines = [rest]
             for line in lines:
                 text = line.decode("utf-8", "replace").rstrip("\r")
                 self._on_line(text)
-                self._queue.put(text)
+                if protocol.is_interrupt(text):
+                    self._interrupt = number
+                self._queue.put(Line(text, number, received))
+                number += 1
             if not data:
                 self._queue.put(None)
                 return

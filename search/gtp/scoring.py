@@ -11,8 +11,9 @@ import numpy as np
 
 from jaxgo import NO_KO, Position
 from search.gtp.arguments import BLACK, WHITE
-from search.gtp.table import Table, chains, neighbours
+from search.gtp.table import Table
 from search.gtp.thinker import Ownership
+from search.stones import chains, neighbours
 
 ALIVE, DEAD, SEKI = STATUSES = ("alive", "dead", "seki")
 
@@ -29,19 +30,20 @@ Judgement = list[tuple[list[int], str]]
 """Each chain of the board, and its status."""
 
 
-def judge(position: Position, *, all_live: bool = False) -> Judgement:
+def judge(position: Position, *, all_live: bool = False, devices=None) -> Judgement:
     """The status of each chain.
 
     Args:
       position: one position.
       all_live: whether all stones live, as by rules under which dead ones must be captured.
+      devices: as in `jaxgo.evaluate`.
     """
     stones = np.asarray(position.to_array())[0]
     size, found = position.size, chains(stones)
     if all_live:
         return [(chain, ALIVE) for chain in found]
     # [2, chain]: how far a chain's points are its own colour's, with its owner to move and with the other.
-    owners = {colour: _ownership(position, colour) for colour in (BLACK, WHITE)}
+    owners = {colour: _ownership(position, colour, devices) for colour in (BLACK, WHITE)}
     colours = [int(stones.flat[chain[0]]) for chain in found]
     held = np.array(
         [[colour * owners[mover * colour].flat[chain].mean() for chain, colour in zip(found, colours)] for mover in (1, -1)]
@@ -59,11 +61,11 @@ def judge(position: Position, *, all_live: bool = False) -> Judgement:
     return out
 
 
-def _ownership(position: Position, colour: int) -> np.ndarray:
+def _ownership(position: Position, colour: int, devices) -> np.ndarray:
     """float64 [N, N]: who ends up with each point when a player moves first, as if nobody had passed."""
     fields = {"to_play": colour, "ko": NO_KO, "passes": 0}
     fresh = {name: np.full_like(np.asarray(getattr(position, name)), value) for name, value in fields.items()}
-    owners = Ownership(dataclasses.replace(position, **fresh), most=PLAYOUTS)
+    owners = Ownership(dataclasses.replace(position, **fresh), most=PLAYOUTS, devices=devices)
     owners.refine()
     return owners.of_black
 

@@ -1,19 +1,19 @@
 """The conversation: takes line after line, and ponders in between.
 
-It ends with `quit`, at the end of the input, or with a signal; whatever has arrived until then is answered. After a signal, moves
-are chosen from what has been played out so far.
+It ends with `quit`, at the end of the input, or with a signal; whatever has arrived until then is answered. After a signal, or a
+line `# interrupt`, moves are chosen from what has been played out so far. A client that reads no more ends it at once.
 """
 
 import contextlib
 import datetime
 import gc
-import os
 import signal
 import threading
 from collections.abc import Callable
 
 from search.gtp.engine import Engine
 from search.gtp.lines import Lines
+from search.gtp.output import Output
 from search.gtp.settings import Settings
 
 
@@ -27,8 +27,11 @@ def serve(settings: Settings, input_descriptor: int, output_descriptor: int, log
 
     Returns:
       The number of the signal that ended it, or None.
+
+    Raises:
+      BrokenPipeError: nobody reads the answers any more.
     """
-    lines = Lines(input_descriptor, lambda line: log(">>", line))
+    lines, output = Lines(input_descriptor, lambda line: log(">>", line)), Output(output_descriptor, lambda text: log("<<", text))
     ending, ended_by = threading.Event(), []
 
     def end(number, _) -> None:
@@ -38,13 +41,10 @@ def serve(settings: Settings, input_descriptor: int, output_descriptor: int, log
         ending.set()
         lines.end()
 
-    def write(text: str) -> None:
-        log("<<", text)
-        data = text.encode("utf-8", "replace")
-        while data:  # a pipe may take less at a time
-            data = data[os.write(output_descriptor, data) :]
-
-    engine = Engine(settings, write, lambda: lines.waiting, ending.is_set, compiled=_keep_for_good)
+    engine = Engine(
+        settings, output, interrupted=lambda: lines.waiting or output.gone,
+        hurried=lambda: ending.is_set() or lines.interrupted or output.gone, compiled=_keep_for_good,
+    )  # fmt: skip
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         if settings.size is not None:
@@ -55,7 +55,9 @@ def serve(settings: Settings, input_descriptor: int, output_descriptor: int, log
             line = lines.next()
             if line is None:
                 break
-            engine.obey(line)
+            if output.gone:
+                raise BrokenPipeError
+            engine.obey(line.text, line.received)
     finally:
         engine.close()
         for number, handler in before.items():

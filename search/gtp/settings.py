@@ -19,7 +19,7 @@ class Settings:
     bot: str = "rave"
     visits: int | None = None
     seconds: float | None = None
-    leaves: int = 64
+    leaves: int = 256
     playouts_per_leaf: int = 8
     seed: int = 0
     komi: float | None = None
@@ -28,3 +28,7 @@ class Settings:
     resign: float = 0.0
     cleanup: bool = False
     ponder: bool = False
+    memory: int = 1 << 30
+    """Bytes that all trees together may take."""
+    threads: int | None = None
+    """Who plays, as `jaxgo.evaluate` takes its `devices`."""

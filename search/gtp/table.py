@@ -1,18 +1,20 @@
 """The board on the table: the game, its komi and rules, handicap stones."""
 
-import collections
 import pathlib
-import sys
 
 import numpy as np
 
 from jaxgo import Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.records.sgf import read_game
+from search import rulesets
 from search.game import Game
+from search.gtp import protocol
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.protocol import Failure
 from search.gtp.settings import DEFAULT_KOMI, DEFAULT_SIZE, Settings
+from search.records import as_record
+from search.stones import captured_by
 
 
 class Table:
@@ -62,15 +64,32 @@ class Table:
         except ValueError as error:
             raise Failure(f"cannot load file: {error}") from None
         for remark in record.remarks:
-            print(f"jaxgo gtp: {remark}", file=sys.stderr)
+            protocol.remark(remark)
         self.game, self.nominal_komi, self.handicap = game, komi, record.handicap if record.handicap > 1 else 0
+
+    def record(self) -> bytes:
+        """The game as an SGF record; its rules are those that were played."""
+        name = self.rules.name
+        properties = {"KM": self.nominal_komi, "RU": name if name and rulesets.find(name)[1] is None else "area"}
+        if self.handicap:
+            properties["HA"] = self.handicap
+        return as_record(self.game, properties)
 
     def place_handicap(self, points: list[int]) -> None:
         """Handicap stones on the empty board; White moves next."""
-        stones = np.zeros(self.size**2, np.int8)
-        stones[points] = BLACK
-        self.game = Game(Position.from_array(stones.reshape(self.size, self.size), to_play=WHITE))
+        self.set_up({point: BLACK for point in points}, WHITE)
         self.handicap = len(points)
+
+    def set_up(self, stones: dict[int, int], to_play: int) -> None:
+        """These stones alone, points and colours, and a player to move; there is no game before.
+
+        Raises:
+          ValueError: some have no liberties.
+        """
+        board = np.zeros(self.size**2, np.int8)
+        board[list(stones)] = list(stones.values())
+        self.game = Game(Position.from_array(board.reshape(self.size, self.size), to_play=to_play))
+        self.handicap = 0
 
     @property
     def empty(self) -> bool:
@@ -80,7 +99,7 @@ class Table:
     def captured(self, colour: int) -> int:
         """How many of a player's stones moves have captured; what a record sets up or takes off between moves does not count."""
         moves = zip(self.game.positions, self.game.moves)
-        return sum(num_captured(np.asarray(before.to_array())[0], *move) for before, move in moves if move[0] == -colour)
+        return sum(len(captured_by(np.asarray(before.to_array())[0], *move)) for before, move in moves if move[0] == -colour)
 
     def diagram(self) -> str:
         """The board as text, the last three moves numbered."""
@@ -94,50 +113,6 @@ class Table:
             )  # fmt: skip
             rows.append(f"{size - y:2d} {marks}".rstrip())
         return "\n".join([f"   {letters[0]}", *rows])
-
-
-def chains(stones: np.ndarray) -> list[list[int]]:
-    """The chains of a board [N, N], each a list of points, the first points first."""
-    seen, out = set(), []
-    for start in np.flatnonzero(stones).tolist():
-        if start not in seen:
-            chain = chain_at(stones, start)
-            seen |= chain
-            out.append(sorted(chain))
-    return out
-
-
-def chain_at(stones: np.ndarray, start: int) -> set[int]:
-    """The points of the chain that a stone of a board [N, N] belongs to."""
-    size, queue, chain = len(stones), collections.deque([start]), {start}
-    while queue:
-        for near in neighbours(queue.popleft(), size):
-            if near not in chain and stones.flat[near] == stones.flat[start]:
-                chain.add(near)
-                queue.append(near)
-    return chain
-
-
-def num_captured(stones: np.ndarray, colour: int, point: int) -> int:
-    """How many stones a legal move takes off a board [N, N]; none for a pass."""
-    size = len(stones)
-    if point == size * size:
-        return 0
-    stones = stones.copy()
-    stones.flat[point] = colour
-    taken: set[int] = set()
-    for near in neighbours(point, size):
-        if stones.flat[near] == -colour and near not in taken:
-            chain = chain_at(stones, near)
-            if all(stones.flat[p] for stone in chain for p in neighbours(stone, size)):
-                taken |= chain
-    return len(taken)
-
-
-def neighbours(point: int, size: int) -> list[int]:
-    """The points beside a point."""
-    y, x = divmod(point, size)
-    return [v * size + u for v, u in ((y - 1, x), (y, x - 1), (y, x + 1), (y + 1, x)) if 0 <= v < size and 0 <= u < size]
 
 
 def names(points, size: int) -> str:

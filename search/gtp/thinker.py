@@ -20,6 +20,8 @@ from search.rounds import Restrictions
 LONGEST_PONDERING = 600.0
 #: What a move is thought to take beyond the time it is given: before any has been measured, and at least, seconds.
 FIRST_OVERHEAD, LEAST_OVERHEAD = 0.3, 0.2
+#: The part of the memory for trees, one in so many, that is kept for a search under restrictions beside the game's own.
+RESTRICTED_SHARE = 4
 #: Playouts that say who owns which point.
 OWNERSHIP_PLAYOUTS = 2_000
 #: The share of the largest overhead that is still reckoned with after another move.
@@ -75,9 +77,9 @@ class Thinker:
         """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet."""
         if size in self._compiled:
             return False
-        player, game = self._make(0.0, False), Game(Position.empty(size), 0.0)
+        player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.settings.threads
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
-            also = pool.submit(ownership, game.position, 1)
+            also = pool.submit(ownership, game.position, 1, devices=devices)
             player.compile(size)
             also.result()
         # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
@@ -95,7 +97,7 @@ class Thinker:
         """The player for a komi; one that has to obey restrictions is new each time, and the caller's to close."""
         cleanup = cleanup or self.settings.cleanup
         if restrictions is not None:
-            return self._make(komi, cleanup, restrictions=restrictions)
+            return self._make(komi, cleanup, memory=self.settings.memory // RESTRICTED_SHARE, restrictions=restrictions)
         key = (komi, cleanup)
         if key not in self._players:
             self.forget()  # one tree at a time: they are large
@@ -103,7 +105,7 @@ class Thinker:
         return self._players[key]
 
     def genmove(
-        self, game: Game, colour: int, komi: float, budget: float | None = None, *, cleanup: bool = False,
+        self, game: Game, colour: int, komi: float, deadline: float | None = None, *, cleanup: bool = False,
         restrictions: Restrictions | None = None, report: Callable[[Player, bool], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Choice:  # fmt: skip
@@ -113,28 +115,29 @@ class Thinker:
           game: so far.
           colour: who is to move.
           komi: points for White.
-          budget: seconds on the clock, None without one.
+          deadline: when to have chosen, on `time.monotonic`; None without a clock.
           cleanup: whether to capture dead stones before passing.
           restrictions: moves to avoid or to keep to.
           report: called with the player now and then, and once more, with True, when the move is chosen.
           stop: asked often whether to choose from what there is.
         """
-        start, position = time.monotonic(), game.turn(colour)
-        player = self.player(komi, cleanup, restrictions)
+        position, player = game.turn(colour), self.player(komi, cleanup, restrictions)
         say = None if report is None else lambda _: report(player, False)
-        if isinstance(player, TreePlayer):
-            player.prepare(position, game.history)  # a large tree takes its time to follow the game, which the clock counts too
-        limits = self._limits(None if budget is None else budget - (time.monotonic() - start))
-        choice = player.genmove(position, game.history, limits, say, stop)
-        seed = 0 if isinstance(player, TreePlayer) else player.search.seed
-        self._cleanup, self._used = cleanup, True
-        self.last = Thought(position, choice, komi, seed)
-        if report is not None and choice.playouts:
-            report(player, True)
-        if restrictions is not None:
-            close(player)
-        if budget is not None:
-            over = time.monotonic() - start - budget
+        if isinstance(player, TreePlayer):  # a large tree takes its time to follow the game, which the clock counts too
+            player.prepare(position, game.history)
+        limits = self._limits(None if deadline is None else deadline - time.monotonic())
+        try:
+            choice = player.genmove(position, game.history, limits, say, stop)
+            seed = 0 if isinstance(player, TreePlayer) else player.search.seed
+            self._cleanup, self._used = cleanup, True
+            self.last = Thought(position, choice, komi, seed)
+            if report is not None and choice.playouts:
+                report(player, True)
+        finally:
+            if restrictions is not None:
+                close(player)
+        if deadline is not None:
+            over = time.monotonic() - deadline
             self.overhead = max(OVERHEAD_KEPT * self.overhead, OVERHEAD_GROWN * over, LEAST_OVERHEAD)
         return choice
 
@@ -147,7 +150,7 @@ class Thinker:
     def ownership(self, position: Position) -> "Ownership":
         """What is known of who owns the points of a position; kept until another one is asked for."""
         if self._owners is None or self._owners.position is not position:
-            self._owners = Ownership(position, self.settings.seed)
+            self._owners = Ownership(position, self.settings.seed, devices=self.settings.threads)
         return self._owners
 
     def _limits(self, budget: float | None) -> Limits:
@@ -159,11 +162,13 @@ class Thinker:
             visits = DEFAULT_VISITS
         return Limits(visits=visits, seconds=seconds)
 
-    def _make(self, komi: float, cleanup: bool, **options) -> Player:
+    def _make(self, komi: float, cleanup: bool, *, memory: int | None = None, **options) -> Player:
         settings = self.settings
+        if memory is None:
+            memory = settings.memory - settings.memory // RESTRICTED_SHARE
         return make_player(
-            settings.bot, komi=komi, seed=settings.seed + self._games, cleanup=cleanup, resign=settings.resign,
-            leaves=settings.leaves, playouts_per_leaf=settings.playouts_per_leaf, **options,
+            settings.bot, komi=komi, seed=settings.seed + self._games, cleanup=cleanup, resign=settings.resign, memory=memory,
+            leaves=settings.leaves, playouts_per_leaf=settings.playouts_per_leaf, devices=settings.threads, **options,
         )  # fmt: skip
 
 
@@ -181,18 +186,19 @@ class Ownership:
       position: one position.
       seed: of the playouts.
       most: playouts after which no more are added.
+      devices: as in `jaxgo.evaluate`.
     """
 
-    def __init__(self, position: Position, seed: int = 0, most: int = OWNERSHIP_PLAYOUTS):
-        self.position, self.seed, self.most, self.playouts = position, seed, most, 0
+    def __init__(self, position: Position, seed: int = 0, most: int = OWNERSHIP_PLAYOUTS, devices=None):
+        self.position, self.seed, self.most, self.devices, self.playouts = position, seed, most, devices, 0
         self._sum = np.zeros((position.size, position.size))
 
     def refine(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Adds playouts until there are enough, or `stop` says so; a few are always made."""
-        step = first_step(self.position.size)
+        step = first_step(self.position.size, self.devices)
         while self.playouts < self.most and (self.playouts == 0 or not stop()):
             count = min(step, self.most - self.playouts)
-            self._sum += count * ownership(self.position, count, self.seed, self.playouts)
+            self._sum += count * ownership(self.position, count, self.seed, self.playouts, self.devices)
             self.playouts += count
 
     @property
@@ -201,6 +207,7 @@ class Ownership:
         return self._sum / self.playouts
 
 
-def ownership(position: Position, playouts: int, seed: int = 0, first: int = 0) -> np.ndarray:
+def ownership(position: Position, playouts: int, seed: int = 0, first: int = 0, devices=None) -> np.ndarray:
     """float64 [N, N] in [-1, 1]: 1 where Black ends up with the point in all of so many playouts."""
-    return evaluate(position, playouts, seed=seed, first_playout=first, statistics=["ownership"]).ownership[0]
+    found = evaluate(position, playouts, seed=seed, first_playout=first, statistics=["ownership"], devices=devices)
+    return found.ownership[0]

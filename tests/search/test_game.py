@@ -98,6 +98,37 @@ def test_positional_superko_after_a_pass():
     assert not game.forbidden(game.turn(-1)).any(), "with another stone on the board it does not repeat"
 
 
+def test_a_move_against_superko_is_taken_where_it_is_tolerated_and_binds_what_follows():
+    """White takes back after a pass each; Black's retaking would repeat the board once more, and stays forbidden."""
+    game = Game(jaxgo.Position.from_ascii(KO))
+    assert not game.play(6, tolerant=True)
+    with pytest.raises(IllegalMove, match="the ko forbids it"):
+        game.play(5, tolerant=True)
+    for _ in range(2):
+        assert not game.play(16, tolerant=True), "passes repeat nothing"
+    with pytest.raises(IllegalMove, match="positional superko"):
+        game.play(5, -1)
+    assert game.play(5, -1, tolerant=True)
+    np.testing.assert_array_equal(np.asarray(game.position.to_array()), game.positions[0].to_array())
+    assert len(game.history) == 4
+    assert game.position.ko[0] == 6, "at once by simple ko"
+    game.play(16)
+    game.play(16)
+    assert np.flatnonzero(game.forbidden(game.turn(1))).tolist() == [6], "later by superko"
+    for point, reason in ((5, "occupied"), (4, "occupied")):
+        with pytest.raises(IllegalMove, match=reason):
+            game.play(point, 1, tolerant=True)
+    for _ in range(3):
+        game.undo()
+    assert np.flatnonzero(game.forbidden(game.turn(-1))).tolist() == [5], "the repeated position counts once again"
+
+
+def test_suicide_is_refused_however_tolerant():
+    game = Game(jaxgo.Position.from_ascii(". X . \n X X . \n . . ."))
+    with pytest.raises(IllegalMove, match="suicide"):
+        game.play(0, -1, tolerant=True)
+
+
 def test_either_colour_may_move_twice():
     game = Game(jaxgo.Position.empty(5))
     game.play(0, 1)

@@ -4,8 +4,8 @@ A function's parameters are the command's arguments, those with a default option
 name of the command is that of the function, unless its module's COMMANDS says otherwise.
 """
 
-from search.gtp.commands import analysis, board, conversation, gogui, play, rules, scoring, timing
+from search.gtp.commands import analysis, board, conversation, gogui, parameters, play, records, rules, scoring, timing
 
 COMMANDS = {}
-for _group in (conversation, board, play, timing, rules, scoring, analysis, gogui):
+for _group in (conversation, board, records, play, timing, rules, scoring, analysis, parameters, gogui):
     COMMANDS |= _group.COMMANDS

@@ -9,7 +9,8 @@ from jaxgo import Position
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
 from search.gtp import arguments, reports
-from search.gtp.commands.play import choose
+from search.gtp.commands.play import choose, settle
+from search.gtp.protocol import Reply
 from search.gtp.reports import Request
 from search.gtp.thinker import close
 from search.move_infos import move_infos, move_infos_of_choice, root_info
@@ -33,15 +34,23 @@ def analyze(form: Callable) -> Callable:
     def command(engine, *words: str):
         request = Request.parse(words, engine.table.size)
 
-        def stream(say) -> None:
+        def stream(reply: Reply) -> None:
             table, restrictions = engine.table, request.restrictions
             player = engine.thinker.player(table.komi, restrictions=restrictions)
             colour = request.colour or table.game.to_play
             search = player.prepare(table.game.turn(colour), table.game.history)
-            reporter = Reporter(engine, request, form, say, engine.interrupted)
-            search.run(seconds=FOR_EVER, progress=lambda _: reporter(player), stop=engine.interrupted)
-            if restrictions is not None:
-                close(player)
+            reporter = Reporter(engine, request, form, reply.say, engine.interrupted)
+
+            def progress(_) -> None:
+                reply.begin()  # not before: what has no playouts can still fail
+                reporter(player)
+
+            try:
+                search.run(seconds=FOR_EVER, progress=progress, stop=engine.interrupted)
+            finally:
+                if restrictions is not None:
+                    close(player)
+            reply.begin()
             while not engine.interrupted():  # the search has nothing more to learn
                 time.sleep(LOOK)
 
@@ -50,16 +59,28 @@ def analyze(form: Callable) -> Callable:
     return command
 
 
-def genmove_analyze(form: Callable) -> Callable:
-    """The command that chooses and plays a move, and reports in a form meanwhile."""
+def genmove_analyze(form: Callable, *, play: bool = True) -> Callable:
+    """The command that chooses a move and reports in a form meanwhile; `play` says whether it plays it, too."""
 
     def command(engine, *words: str):
         request = Request.parse(words, engine.table.size)
         colour = request.colour or engine.table.game.to_play
 
-        def stream(say) -> None:
-            reporter = Reporter(engine, request, form, say)
-            say(f"play {choose(engine, colour, report=reporter, restrictions=request.restrictions)}")
+        def stream(reply: Reply) -> None:
+            reporter = Reporter(engine, request, form, reply.say)
+            try:
+                move = choose(engine, colour, play=play, report=reporter, restrictions=request.restrictions)
+            except BrokenPipeError:
+                raise
+            except Exception:
+                if reporter.best is None:
+                    raise
+                # The reply has begun, and the client waits for a move: the best one so far, as it has been told.
+                engine.recover()
+                move = reporter.best
+                if play:
+                    settle(engine, colour, arguments.vertex(move, engine.table.size))
+            reply.say(f"play {move}")
 
         return stream
 
@@ -87,6 +108,8 @@ class Reporter:
         self, engine, request: Request, form: Callable, say: Callable[[str], None], interrupted: Callable[[], bool] | None = None
     ):
         self.engine, self.request, self.form, self.say, self.interrupted = engine, request, form, say, interrupted
+        self.best: str | None = None
+        """The move that the last line has called the best."""
         self._next = time.monotonic() + request.interval
 
     def __call__(self, player: Player, last: bool = False) -> None:
@@ -99,6 +122,7 @@ class Reporter:
         infos, root, owners = self._found(player, stop)
         if infos:  # after the very first playouts no move has been tried yet
             self.say(self.form(infos, root, owners))
+            self.best = infos[0]["move"]
 
     def _found(self, player: Player, stop: Callable[[], bool]) -> tuple[list[dict], dict | None, np.ndarray | None]:
         """What `reports` puts into lines."""
@@ -157,5 +181,5 @@ def _visits_along(tree: Tree, info: dict) -> list[int]:
 COMMANDS = {
     "lz-analyze": analyze(reports.lz_line), "kata-analyze": analyze(reports.kata_line),
     "lz-genmove_analyze": genmove_analyze(reports.lz_line), "kata-genmove_analyze": genmove_analyze(reports.kata_line),
-    "cgos-genmove_analyze": cgos_genmove_analyze,
+    "kata-search_analyze": genmove_analyze(reports.kata_line, play=False), "cgos-genmove_analyze": cgos_genmove_analyze,
 }  # fmt: skip

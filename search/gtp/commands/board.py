@@ -5,9 +5,10 @@ import json
 import numpy as np
 
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.board.coordinates import coordinate
 from search.game import IllegalMove
 from search.gtp import arguments, handicap
-from search.gtp.protocol import CANNOT_UNDO, ILLEGAL_MOVE, SYNTAX_ERROR, UNACCEPTABLE_SIZE, Failure
+from search.gtp.protocol import CANNOT_UNDO, ILLEGAL_MOVE, INVALID_POINT, SYNTAX_ERROR, UNACCEPTABLE_SIZE, Failure, remark
 from search.gtp.table import names
 
 
@@ -39,13 +40,23 @@ def get_komi(engine) -> str:
 
 
 def play(engine, colour: str, vertex: str) -> None:
-    """Plays a move of either colour."""
-    table = engine.table
-    mover = arguments.colour(colour)
+    """Plays a move of either colour, of which another program has made sure that its rules allow it."""
+    _play(engine, *_move(engine, colour, vertex))
+
+
+def play_sequence(engine, *words: str) -> None:
+    """Plays several moves, `COLOUR POINT COLOUR POINT ...`; all of them or, where one is illegal, none."""
+    if len(words) % 2:
+        raise Failure(SYNTAX_ERROR)
+    moves = [_move(engine, *pair) for pair in zip(words[::2], words[1::2])]
+    before = len(engine.table.game.moves)
     try:
-        table.game.play(arguments.vertex(vertex, table.size), mover)
-    except IllegalMove:
-        raise Failure(ILLEGAL_MOVE) from None
+        for move in moves:
+            _play(engine, *move)
+    except Failure:
+        while len(engine.table.game.moves) > before:
+            engine.table.game.undo()
+        raise
 
 
 def undo(engine) -> None:
@@ -71,14 +82,19 @@ def showboard(engine) -> str:
     )
 
 
-def loadsgf(engine, *words: str) -> None:
-    """A game record, up to before a move number."""
-    if not words:
+def set_position(engine, *words: str) -> None:
+    """Exactly these stones, `COLOUR POINT COLOUR POINT ...`; Black moves next, and there is nothing to take back."""
+    if len(words) % 2:
         raise Failure(SYNTAX_ERROR)
-    # Names may hold blanks; a last word that is a number is the move, unless it is all there is.
-    before = arguments.whole(words[-1], 1) if len(words) > 1 and words[-1].isdecimal() else None
-    path = " ".join(words if before is None else words[:-1])
-    engine.table.load(path, before)
+    size, stones = engine.table.size, {}
+    for colour, point in (_move(engine, *pair) for pair in zip(words[::2], words[1::2])):
+        if point == size * size or point in stones:
+            raise Failure(INVALID_POINT)
+        stones[point] = colour
+    try:
+        engine.table.set_up(stones, arguments.BLACK)
+    except ValueError as error:  # stones without liberties
+        raise Failure(f"the stones are not a legal position: {error}") from None
     engine.new_game()
     engine.prepare()
 
@@ -114,6 +130,21 @@ def set_free_handicap(engine, *vertices: str) -> None:
         raise Failure("bad vertex list") from None
 
 
+def _move(engine, colour: str, vertex: str) -> tuple[int, int]:
+    return arguments.colour(colour), arguments.vertex(vertex, engine.table.size)
+
+
+def _play(engine, colour: int, point: int) -> None:
+    """Plays a move of another program; as KataGo does, also one against superko, which not all programs know."""
+    try:
+        repeats = engine.table.game.play(point, colour, tolerant=True)
+    except IllegalMove:
+        raise Failure(ILLEGAL_MOVE) from None
+    if repeats:
+        name = coordinate(point, engine.table.size)
+        remark(f"{name} repeats an earlier position, which positional superko forbids; it is taken as it was played")
+
+
 def _must_be_empty(engine) -> None:
     if not engine.table.empty:
         raise Failure("board not empty")
@@ -128,7 +159,8 @@ def _place(engine, points: list[int]) -> str:
 COMMANDS = {
     function.__name__: function
     for function in (
-        boardsize, clear_board, komi, get_komi, play, undo, showboard, loadsgf, fixed_handicap, place_free_handicap,
+        boardsize, clear_board, komi, get_komi, play, undo, showboard, set_position, fixed_handicap, place_free_handicap,
         set_free_handicap,
     )
 }  # fmt: skip
+COMMANDS["gogui-play_sequence"] = play_sequence

@@ -40,7 +40,8 @@ def amaf(engine) -> str:
     The differences are scaled so that the largest is 1; stones and points that nobody reached are 0.
     """
     position = engine.table.game.turn(engine.table.game.to_play)
-    found = evaluate(position, OWNERSHIP_PLAYOUTS, komi=engine.table.komi, seed=engine.settings.seed)
+    settings = engine.settings
+    found = evaluate(position, OWNERSHIP_PLAYOUTS, komi=engine.table.komi, seed=settings.seed, devices=settings.threads)
     side = 0 if engine.table.game.to_play == 1 else 1
     visits, wins = found.amaf_visits[0, side], found.amaf_wins[0, side]
     average = found.win_rate[0] if side == 0 else 1 - found.win_rate[0]
@@ -68,6 +69,10 @@ def variation(engine) -> str:
     return "VAR " + " ".join(line)
 
 
+def interrupt(engine) -> None:
+    """Says that a line `# interrupt` ends the command that is being done: moves are chosen from what there is."""
+
+
 def _last(engine):
     if engine.thinker.last is None:
         raise Failure("no move has been chosen in this game")
@@ -80,6 +85,6 @@ def _rows(values: np.ndarray) -> str:
 
 
 COMMANDS = {
-    "gogui-analyze_commands": analyze_commands, "jaxgo-ownership": ownership, "jaxgo-amaf": amaf, "jaxgo-visits": visits,
-    "jaxgo-variation": variation,
+    "gogui-analyze_commands": analyze_commands, "gogui-interrupt": interrupt, "jaxgo-ownership": ownership, "jaxgo-amaf": amaf,
+    "jaxgo-visits": visits, "jaxgo-variation": variation,
 }  # fmt: skip

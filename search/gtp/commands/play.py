@@ -24,7 +24,12 @@ def genmove(engine, colour: str) -> str:
 def reg_genmove(engine, colour: str) -> str:
     """Chooses a move and does not play it; no clock runs."""
     mover, table = arguments.colour(colour), engine.table
-    return said(engine.thinker.genmove(table.game, mover, table.komi, stop=engine.ending), table.size)
+    return said(engine.thinker.genmove(table.game, mover, table.komi, stop=engine.hurried), table.size)
+
+
+def search(engine, colour: str | None = None) -> str:
+    """Chooses a move, of the player to move if no colour is named, as if it was to be played; it is not."""
+    return choose(engine, engine.table.game.to_play if colour is None else arguments.colour(colour), play=False)
 
 
 def genmove_cleanup(engine, colour: str) -> str:
@@ -32,19 +37,34 @@ def genmove_cleanup(engine, colour: str) -> str:
     return choose(engine, arguments.colour(colour), cleanup=True)
 
 
-def choose(engine, colour: int, **options) -> str:
-    """Chooses a move within the time on the clock and plays it; the options are those of `Thinker.genmove`."""
+def choose(engine, colour: int, *, play: bool = True, **options) -> str:
+    """Chooses a move within the time on the clock, which has run since the command came.
+
+    Args:
+      engine: whose game it is.
+      colour: who is to move.
+      play: whether to play the move, and take its time off the clock.
+      **options: those of `Thinker.genmove`.
+    """
     table, clock = engine.table, engine.clock
     budget = clock.budget(colour, table.size**2, len(table.game.moves), engine.thinker.overhead)
-    choice = engine.thinker.genmove(table.game, colour, table.komi, budget, stop=engine.ending, **options)
+    deadline = None if budget is None else engine.received + budget
+    choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
     if _ends_in_a_loss(engine, colour, choice):
-        left = None if budget is None else budget - (time.monotonic() - engine.received)
-        choice = engine.thinker.genmove(table.game, colour, table.komi, left, stop=engine.ending, **{**options, "cleanup": True})
-    clock.spend(colour, time.monotonic() - engine.received)
-    if not choice.resign:
-        table.game.play(choice.move, colour)
-        engine.played_own_move()
+        options["cleanup"] = True
+        choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
+    if play:
+        settle(engine, colour, None if choice.resign else choice.move)
     return said(choice, table.size)
+
+
+def settle(engine, colour: int, move: int | None) -> None:
+    """Takes a move's time off the clock and plays it; None resigns."""
+    engine.clock.spend(colour, time.monotonic() - engine.received)
+    engine.count_no_time()
+    if move is not None:
+        engine.table.game.play(move, colour)
+        engine.played_own_move()
 
 
 def _ends_in_a_loss(engine, colour: int, choice: Choice) -> bool:
@@ -95,6 +115,6 @@ def _play_again(thought: Thought, playouts: int) -> Evaluation:
 
 
 COMMANDS = {
-    "genmove": genmove, "reg_genmove": reg_genmove, "kgs-genmove_cleanup": genmove_cleanup, "ref-nodes": ref_nodes,
-    "ref-score": ref_score,
+    "genmove": genmove, "reg_genmove": reg_genmove, "kata-search": search, "kgs-genmove_cleanup": genmove_cleanup,
+    "ref-nodes": ref_nodes, "ref-score": ref_score,
 }  # fmt: skip

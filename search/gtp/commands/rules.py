@@ -1,10 +1,9 @@
 """Commands about the rules of the game; `search.rulesets` says what is played in place of others."""
 
 import json
-import sys
 
 from search import rulesets
-from search.gtp.protocol import SYNTAX_ERROR, Failure
+from search.gtp.protocol import SYNTAX_ERROR, Failure, remark
 
 
 def get_rules(engine) -> str:
@@ -21,7 +20,7 @@ def set_rules(engine, *words: str) -> None:
     except ValueError as error:
         raise Failure(str(error)) from None
     if warning:
-        print(f"jaxgo gtp: {warning}", file=sys.stderr)
+        remark(warning)
     engine.table.rules = rules
 
 

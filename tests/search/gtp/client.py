@@ -2,6 +2,7 @@
 
 import os
 import queue
+import select
 import subprocess
 import sys
 import threading
@@ -84,6 +85,7 @@ class Piped:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.check, self.errors = check, b""
         self._heard: queue.Queue[bytes] = queue.Queue()
+        self._deaf = threading.Event()
         self._threads = [threading.Thread(target=self._hear), threading.Thread(target=self._hear_errors)]
         for thread in self._threads:
             thread.start()
@@ -98,7 +100,6 @@ class Piped:
         status = self.process.wait(timeout=60)
         for thread in self._threads:
             thread.join(timeout=60)
-        self.process.stdout.close()
         self.process.stderr.close()
         if kind is None and self.check:
             assert status == 0, self.errors.decode()
@@ -125,9 +126,21 @@ class Piped:
         assert answer.startswith("="), (line, answer)
         return body_of(answer)
 
+    def stop_reading(self) -> None:
+        """Closes the end of the pipe that the engine writes to, as the end of the client would."""
+        self._deaf.set()
+
     def _hear(self) -> None:
-        for line in self.process.stdout:
-            self._heard.put(line)
+        rest, descriptor = b"", self.process.stdout.fileno()
+        while not self._deaf.is_set():
+            if select.select([descriptor], [], [], 0.02)[0]:
+                data = os.read(descriptor, 1 << 16)
+                if not data:
+                    break
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self._heard.put(line + b"\n")
+        self.process.stdout.close()
 
     def _hear_errors(self) -> None:
         self.errors = self.process.stderr.read()

@@ -2,10 +2,14 @@
 
 import dataclasses
 import random
+import time
 
 import pytest
 
 from search.gtp.clock import LAG, Clock, System, own_moves_left
+from search.gtp.thinker import LEAST_OVERHEAD
+from search.players import TreePlayer
+from tests.search.gtp.client import Client
 
 
 class Referee:
@@ -118,6 +122,29 @@ def test_time_left_without_settings_is_a_clock_too():
     assert clock.budget(-1, 81, 0) == pytest.approx(3 - LAG)
 
 
+def test_time_left_without_settings_leaves_the_other_player_as_much():
+    """Until it is told of, too; with the form that is told last."""
+    for count in (0, 10):
+        clock = Clock()
+        clock.report(1, 30.0, count)
+        assert clock.budget(-1, 81, 0) == clock.budget(1, 81, 0) > 0
+    clock = Clock()
+    clock.report(1, 30.0, 0)
+    clock.report(-1, 20.0, 0)
+    assert (clock.left(1).main, clock.left(-1).main) == (30.0, 20.0)
+    clock.report(1, 40.0, 10)
+    assert clock.budget(1, 81, 0) == pytest.approx(4 - LAG)
+    assert clock.left(-1).main == 20.0
+    clock.report(-1, 60.0, 10)
+    assert clock.budget(-1, 81, 0) == pytest.approx(6 - LAG)
+
+
+def test_where_the_client_wants_no_limit_there_is_none():
+    clock = Clock(System("none"))
+    clock.report(1, 3.0, 0)
+    assert clock.budget(1, 81, 0) is None
+
+
 def test_periods_are_lost_one_by_one_and_never_the_last():
     clock = Clock(System("byoyomi", 1.0, 10.0, 3))
     clock.spend(1, 12.0)
@@ -141,3 +168,55 @@ def test_expected_moves_fall_with_the_game_but_never_to_none():
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > 150
     assert counts[-1] > 10
+
+
+def test_the_clock_runs_from_when_the_command_came(monkeypatch):
+    """What it has waited for, and what the tree takes to follow the game, comes off the time to think, and off the clock."""
+    client, deadlines = Client(4), []
+    engine = client.engine
+    client.ok("time_settings 100 0 0")
+    engine.thinker.overhead = LEAST_OVERHEAD
+    budget, think = engine.clock.budget(1, 16, 0, LEAST_OVERHEAD), engine.thinker.genmove
+
+    def timed(game, colour, komi, deadline=None, **options):
+        deadlines.append(deadline)
+        return think(game, colour, komi, deadline, **options)
+
+    monkeypatch.setattr(engine.thinker, "genmove", timed)
+    received = time.monotonic() - 3
+    engine._uncounted = 0.0
+    engine.obey("genmove b", received)
+    assert deadlines[-1] == pytest.approx(received + budget)
+    assert 95 < engine.clock.left(1).main <= 97
+    # A script's second command has waited for the first; that is not White's time.
+    engine.obey("genmove w", received)
+    assert deadlines[-1] > received + 3
+    assert engine.clock.left(-1).main > 98
+    assert not any(text.startswith("?") for text in client.written)
+
+
+def test_compilation_is_on_nobodys_clock(monkeypatch):
+    client = Client(4)
+    client.ok("time_settings 100 0 0")
+    monkeypatch.setattr(client.engine.thinker, "compile", lambda size: time.sleep(1) is None)
+    received = time.monotonic()
+    client.engine.obey("clear_board", received)
+    client.engine.obey("genmove b", received)
+    assert client.engine.clock.left(1).main > 99.5
+
+
+def test_following_the_game_is_part_of_what_a_move_is_given(monkeypatch):
+    """A tree that takes half a second to move on leaves so much less to think."""
+    client, given = Client(4, visits=10**9), []
+    client.ok("time_settings 0 2 1")
+    budget = client.engine.clock.budget(1, 16, 0, client.engine.thinker.overhead)
+    prepare, think = TreePlayer.prepare, TreePlayer.genmove
+    monkeypatch.setattr(TreePlayer, "prepare", lambda *args: (time.sleep(0.5), prepare(*args))[1])
+
+    def noted(player, position, history, limits, *rest):
+        given.append(limits.seconds)
+        return think(player, position, history, limits, *rest)
+
+    monkeypatch.setattr(TreePlayer, "genmove", noted)
+    client.ok("genmove b")
+    assert 0 < given[0] < budget - 0.5

@@ -1,7 +1,9 @@
 """Every command, with good arguments and bad ones."""
 
 import importlib.metadata
+import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import jaxgo
 from search import bots
 from search.gtp.commands import COMMANDS
+from search.gtp.commands.analysis import analyze, genmove_analyze
 from tests.search.gtp.client import Client
 
 #: Commands that clients look for.
@@ -17,7 +20,8 @@ EXPECTED = (
     "final_status_list fixed_handicap place_free_handicap set_free_handicap time_settings time_left kgs-time_settings "
     "kata-time_settings kata-list_time_settings showboard loadsgf reg_genmove cputime lz-analyze lz-genmove_analyze kata-analyze "
     "kata-genmove_analyze kata-get-rules kata-set-rules gogui-analyze_commands cgos-genmove_analyze kgs-genmove_cleanup "
-    "ref-nodes ref-score"
+    "ref-nodes ref-score kata-get-param kata-set-param kata-list-params kata-get-params kata-get-models set_position kata-search "
+    "kata-search_analyze printsgf gogui-play_sequence gogui-interrupt"
 ).split()
 
 #: Lines that must fail, and how; on an empty 5x5 board.
@@ -95,18 +99,113 @@ def test_either_colour_moves_at_any_time():
     assert client.fails("undo") == "cannot undo"
 
 
-def test_superko_is_refused():
-    """White would take back after a pass each, which repeats the board."""
+#: Black takes a stone at C3, and both pass: White's taking back would repeat the board.
+BEFORE_SUPERKO = ("b B4", "b A3", "b B2", "w C4", "w D3", "w C2", "w B3", "b C3", "w pass", "b pass")
+
+
+def test_a_move_against_superko_is_taken_from_others(capsys):
     client = Client(4)
-    client.play("b B4", "b A3", "b B2", "w C4", "w D3", "w C2", "w B3", "b C3")
-    before = client.board()
-    assert before == ".XO.\nX.XO\n.XO.\n...."
-    assert client.fails("play w B3") == "illegal move", "simple ko"
-    client.play("w pass", "b pass")
-    assert client.fails("play w B3") == "illegal move", "positional superko"
-    client.play("w A1", "b D1", "w B3")
-    assert client.board() == ".XO.\nXO.O\n.XO.\nO..X"
-    assert client.fails("play b C3") == "illegal move"
+    client.play(*BEFORE_SUPERKO[:-2])
+    assert client.board() == ".XO.\nX.XO\n.XO.\n...."
+    assert client.fails("play w B3") == "illegal move", "simple ko, which all programs know"
+    client.play(*BEFORE_SUPERKO[-2:])
+    assert capsys.readouterr().err == ""
+    client.play("w B3")
+    assert client.board() == ".XO.\nXO.O\n.XO.\n...."
+    said = "jaxgo gtp: B3 repeats an earlier position, which positional superko forbids; it is taken as it was played\n"
+    assert capsys.readouterr().err == said
+    assert client.fails("play b C4") == client.fails("play b B3") == "illegal move"
+    client.ok("undo")
+    assert client.board() == ".XO.\nX.XO\n.XO.\n...."
+
+
+@pytest.mark.parametrize("bot", ["rave", "mc"])
+def test_the_engine_itself_keeps_superko(bot):
+    """Told to play B3 and nothing else, it passes; and so it does after the other program has played against superko."""
+    client = Client(4, bot=bot)
+    client.play(*BEFORE_SUPERKO)
+    assert client.ok("kata-genmove_analyze w 1 allow w B3 1").split("\n")[-1] == "play pass"
+    client.ok("undo")
+    client.play("w B3", "b pass", "w pass")
+    assert client.ok("kata-genmove_analyze b 1 allow b C3 1").split("\n")[-1] == "play pass"
+
+
+def test_several_moves_are_played_or_none():
+    client = Client(4)
+    client.ok("gogui-play_sequence B A1 w B2 W pass b C3")
+    assert client.board() == "....\n..X.\n.O..\nX..."
+    for line, failure in (
+        ("b D4 w D3 b D4", "illegal move"), ("b D4 w Z9", "invalid color or coordinate"), ("b D4 w", "syntax error"),
+    ):  # fmt: skip
+        assert client.fails(f"gogui-play_sequence {line}") == failure
+        assert client.board() == "....\n..X.\n.O..\nX..."
+    assert len(client.engine.table.game.moves) == 4
+    client.ok("gogui-play_sequence")
+
+
+def test_a_position_is_set_up():
+    client = Client(4)
+    client.play("w D4")
+    client.ok("set_position b A1 W B2 b C3")
+    assert client.board() == "....\n..X.\n.O..\nX..."
+    assert client.fails("undo") == "cannot undo"
+    assert "Next player: Black" in client.ok("showboard")
+    for stones, failure in (
+        ("b A1 w A1", "invalid color or coordinate"), ("b pass", "invalid color or coordinate"), ("b A1 w", "syntax error"),
+        ("b E1", "invalid color or coordinate"), ("b A2 b B1 w A1", "the stones are not a legal position: "),
+    ):  # fmt: skip
+        assert client.fails(f"set_position {stones}").startswith(failure)
+        assert client.board() == "....\n..X.\n.O..\nX..."
+    client.ok("set_position")
+    assert client.engine.table.empty
+
+
+def test_parameters_are_told_and_changed():
+    client = Client(4)
+    names = client.ok("kata-list-params").split()
+    assert json.loads(client.ok("kata-get-params")).keys() == set(names)
+    before = {name: client.ok(f"kata-get-param {name}") for name in names}
+    assert before["maxVisits"] == "64" and before["maxTime"] == "1e+20" and before["ponderingEnabled"] == "false"
+    changes = {
+        "maxVisits": "200", "maxTime": "0.5", "numSearchThreads": "1", "ponderingEnabled": "true", "resignThreshold": "-0.8",
+    }  # fmt: skip
+    for name, value in changes.items():
+        client.ok(f"kata-set-param {name} {value}")
+        assert client.ok(f"kata-get-param {name}") == value
+    settings = client.engine.settings
+    assert (settings.visits, settings.seconds, settings.threads, settings.ponder) == (200, 0.5, 1, True)
+    assert settings.resign == pytest.approx(0.1)
+    assert client.ok("kata-get-param allowResignation") == "true"
+    client.ok("kata-set-param allowResignation false")
+    assert client.ok("kata-get-param resignThreshold") == "-1"
+    client.ok("kata-set-param maxTime 1e20")
+    client.ok("kata-genmove_analyze b 1 rootInfo true")
+    assert client.engine.thinker.last.choice.playouts == 200
+    client.ok(f"kata-set-param maxVisits {2**50}")
+    assert client.ok("kata-get-param maxVisits") == "20000", "what there is without any limit"
+    client.ok("kata-set-param maxTime 1")
+    assert client.ok("kata-get-param maxVisits") == str(2**50)
+    for line in (
+        "maxVisits 0", "maxVisits x", "maxVisits 1.5", "maxTime 0", "maxTime nan", "numSearchThreads 0", "numSearchThreads 5000",
+        "ponderingEnabled 1", "resignThreshold 2", "resignThreshold -1.1", "maxVisits", "maxVisits 1 2",
+    ):  # fmt: skip
+        assert client.fails(f"kata-set-param {line}") == "syntax error"
+    for line in ("kata-get-param lagBuffer", "kata-set-param lagBuffer 2"):
+        assert client.fails(line) == f"there is no parameter lagBuffer; there are: {', '.join(names)}"
+    assert client.ok("kata-get-models") == "[]"
+
+
+@pytest.mark.parametrize("bot", ["rave", "mc"])
+def test_a_move_is_looked_for_and_not_played(bot):
+    client = Client(4, bot=bot)
+    client.ok("time_settings 60 0 0")
+    left = client.engine.clock.left(1).main
+    assert client.ok("kata-search")[0] in "ABCDp"
+    assert client.ok("kata-search b")[0] in "ABCDp"
+    lines = client.ok("kata-search_analyze 0 maxmoves 1").split("\n")
+    assert lines[0].startswith("info move ") and lines[-1].startswith("play ")
+    assert client.engine.table.empty
+    assert client.engine.clock.left(1).main == left
 
 
 def test_captures_are_counted_and_shown():
@@ -193,6 +292,17 @@ def test_reg_genmove_and_analysis_leave_the_board():
     assert client.board().count("O") == 1
 
 
+def test_taking_back_keeps_what_was_thought():
+    client = Client(5, visits=1000)
+    client.ok("komi 0.5")
+    client.ok("genmove b")
+    client.ok("genmove w")
+    for _ in range(2):
+        client.ok("undo")
+    line = client.ok("kata-analyze b 1 rootInfo true").split("\n")[0]
+    assert int(re.search(r"rootInfo visits (\d+)", line)[1]) >= 1000
+
+
 def test_resigns_when_told_to():
     client = Client(5, resign=0.9)
     client.ok("komi 50")
@@ -242,7 +352,53 @@ def test_whatever_goes_wrong_is_one_reply_and_the_engine_goes_on(monkeypatch, ca
     monkeypatch.setattr(client.engine.thinker, "genmove", breaks)
     assert client("4 genmove b") == "?4 internal error: RuntimeError: two lines\n\n"
     assert "Traceback" in capsys.readouterr().err
-    assert client("lz-genmove_analyze b 10") == "=\n\n"
+    assert client("5 lz-genmove_analyze b 10").startswith("?5 internal error: "), "no success that was none"
     assert "RuntimeError" in capsys.readouterr().err
+    monkeypatch.setattr(client.engine.thinker, "player", breaks)
+    assert client("6 kata-analyze b 10").startswith("?6 internal error: ")
     assert client.ok("name") == "jaxgo"
     assert math.isfinite(float(client.ok("cputime")))
+
+
+def test_what_breaks_after_the_reply_has_begun_still_ends_in_a_move(monkeypatch, capsys):
+    """The client has read `=` and waits for `play`: it gets the best move it has been told of, and that is what is played."""
+    client, reports = Client(4, visits=400), []
+
+    def breaks(infos, *_):
+        if reports:
+            raise RuntimeError("no more")
+        reports.append(infos[0]["move"])
+        return "info move"
+
+    monkeypatch.setitem(COMMANDS, "kata-genmove_analyze", genmove_analyze(breaks))
+    monkeypatch.setitem(COMMANDS, "kata-search_analyze", genmove_analyze(breaks, play=False))
+    for command, moves in (("kata-search_analyze", 0), ("kata-genmove_analyze", 1)):
+        del reports[:]
+        assert client(f"8 {command} b 0") == f"=8\ninfo move\nplay {reports[0]}\n\n"
+        assert "RuntimeError: no more" in capsys.readouterr().err
+        assert len(client.engine.table.game.moves) == moves
+    assert client.ok("genmove w")
+
+
+def test_an_analysis_that_breaks_ends_and_says_so(monkeypatch, capsys):
+    client = Client(4, lines=100)
+
+    def breaks(infos, *_):
+        raise RuntimeError("no more")
+
+    monkeypatch.setitem(COMMANDS, "kata-analyze", analyze(breaks))
+    assert client("9 kata-analyze b 1") == "=9\n\n"
+    said = capsys.readouterr().err
+    assert "Traceback" in said and "the reply to kata-analyze ends early: internal error: RuntimeError: no more" in said
+    assert client.ok("lz-analyze b 1").startswith("info move ")
+
+
+def test_pondering_that_breaks_ends_without_a_word_to_the_client(monkeypatch, capsys):
+    client = Client(4, ponder=True)
+    client.ok("genmove b")
+    assert client.engine.may_ponder
+    monkeypatch.setattr(client.engine.thinker, "ponder", lambda *_: 1 / 0)
+    client.engine.ponder()
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert not client.engine.may_ponder
+    assert client.ok("genmove w")

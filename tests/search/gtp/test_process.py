@@ -88,6 +88,71 @@ def test_a_signal_ends_the_thinking_with_a_move():
             assert engine.process.wait(timeout=60) == status
 
 
+def test_an_interrupting_line_ends_the_thinking_with_a_move():
+    """GoGui's comment: it is no command, and gets no answer; it means the command before it, and none after."""
+    with Piped(*QUICK[:-2], "--seconds", "300") as engine:
+        assert engine.ok("known_command gogui-interrupt") == "true"
+        for line, pattern in (
+            ("genmove b", r"=1 [A-E][1-5]\n\n"), ("reg_genmove w", r"=1 [A-E][1-5]\n\n"), ("kata-search w", r"=1 [A-E][1-5]\n\n"),
+            ("kata-genmove_analyze w 10000", r"=1\ninfo move .*\nplay [A-E][1-5]\n\n"),
+        ):  # fmt: skip
+            engine.send(f"1 {line}\n")
+            time.sleep(0.3)
+            start = time.monotonic()
+            engine.send("# interrupt\n2 name\n")
+            assert re.fullmatch(pattern, engine.answer(60))
+            assert engine.answer() == "=2 jaxgo\n\n"
+            assert time.monotonic() - start < 10
+        engine.send("3 genmove b\n# a comment\n")
+        time.sleep(0.5)
+        engine.send("  #INTERRUPT \n")
+        assert re.fullmatch(r"=3 [A-E][1-5]\n\n", engine.answer(60))
+
+
+def test_a_line_that_interrupts_nothing_harms_nothing():
+    """Commands that come after it are done in full."""
+    with Piped(*QUICK) as engine:
+        engine.send("# interrupt\nkata-genmove_analyze b 10000 rootInfo true\n# nothing\n")
+        assert engine.line() == "="
+        assert re.search(r"rootInfo visits 64 ", engine.line())
+
+
+@only_on_linux
+@pytest.mark.parametrize("line", ["genmove b", "kata-genmove_analyze b 100000", "lz-analyze b 100000"])
+def test_a_reader_that_is_gone_ends_the_work(line):
+    """The client is killed while the engine thinks, and another process still holds its input open: nobody wants the move."""
+    with Piped(*QUICK[:-2], "--seconds", "300", check=False) as engine:
+        engine.ok("name")
+        engine.send(f"{line}\n{line}\n")
+        time.sleep(0.5)
+        assert engine.process.poll() is None
+        engine.stop_reading()
+        assert engine.process.wait(timeout=60) == 1
+    assert engine.errors == b""
+
+
+@only_on_linux
+def test_a_reader_that_is_gone_ends_pondering():
+    with Piped(*QUICK, "--ponder", check=False) as engine:
+        engine.ok("genmove b")
+        before = processor_seconds(engine.process.pid)
+        time.sleep(0.5)
+        assert processor_seconds(engine.process.pid) > before, "it ponders"
+        engine.stop_reading()
+        time.sleep(0.5)
+        before = processor_seconds(engine.process.pid)
+        time.sleep(0.5)
+        assert processor_seconds(engine.process.pid) - before < 0.2
+        engine.send("name\n")
+        assert engine.process.wait(timeout=60) == 1
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used of all cores."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_a_signal_ends_waiting_and_analysis():
     for arguments, line in (((), "name"), (QUICK, "lz-analyze 10")):
         with Piped(*arguments) as engine:
@@ -131,6 +196,50 @@ def test_pondering_stops_for_any_line_and_is_worth_something():
         engine.ok("quit")
 
 
+def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path):
+    path = tmp_path / "engine.toml"
+    options = ('bot = "uct"', "size = 5", "visits = 640", "leaves = 8", "playouts_per_leaf = 4", "ponder = true", "komi = 0.5")
+    path.write_text("\n".join((*options, 'memory = "64M"')))
+    for arguments, visits, ponder in (
+        (("--config", str(path)), "640", "true"),
+        (("--visits", "64", "--no-ponder", f"--config={path}"), "64", "false"),
+    ):
+        with Piped(*arguments) as engine:
+            assert engine.ok("version").endswith("(uct)")
+            assert engine.ok("get_komi") == "0.5"
+            assert engine.ok("kata-get-param maxVisits") == visits
+            assert engine.ok("kata-get-param ponderingEnabled") == ponder
+            assert "MoveNum: 0\n   A B C D E\n" in engine.ok("showboard")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("visits = ", "is not TOML: Invalid value (at end of document)"),
+        ("\xff", "is not TOML: "),
+        ("maxVisits = 5", "has the key 'maxVisits'; there are: bot, cleanup, komi, leaves, log, memory, playouts-per-leaf,"),
+        ('config = "x"', "has the key 'config'; there are: bot"),
+        ("[search]\nvisits = 5", "has the key 'search'; there are: bot"),
+        ("visits = true", "visits must be a text or a number, not True"),
+        ("visits = [5]", "visits must be a text or a number, not [5]"),
+        ('ponder = "yes"', "ponder must be true or false, not 'yes'"),
+        ("visits = 0", "argument --visits: must be between 1 and 2147483647, not 0"),
+        ('bot = "gnugo"', "argument --bot: there is no bot 'gnugo'"),
+        ("leaves = 4000", "--leaves times --playouts-per-leaf must be at most 16000, not 32000"),
+    ],
+)
+def test_a_file_of_options_that_is_no_good_is_refused(tmp_path, text, message):
+    path = tmp_path / "engine.toml"
+    if text is not None:
+        path.write_text(text, encoding="latin-1")
+    done = run("--config", str(path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert message in done.stderr
+    assert str(path) in done.stderr or text == "leaves = 4000"
+
+
 def test_the_conversation_is_logged_with_times(tmp_path):
     log = tmp_path / "game.log"
     with Piped("--log", str(log)) as engine:
@@ -150,6 +259,9 @@ def test_the_conversation_is_logged_with_times(tmp_path):
         (("--log", "/nonexistent/x.log"), "the log '/nonexistent/x.log' cannot be written: No such file"),
         (("--leaves", "4000"), "--leaves times --playouts-per-leaf must be at most 16000, not 32000"),
         (("--visits", "0"), "must be between 1"),
+        (("--threads", "0"), "argument --threads: must be between 1 and 1024, not 0"),
+        (("--memory", "lots"), "argument --memory: must be a size such as 512M or 2G, not 'lots'"),
+        (("--config",), "argument --config: expected one argument"),
         (("--resign", "2"), "must be between 0 and 1"),
         (("game.sgf",), "unrecognized arguments: game.sgf"),
     ],

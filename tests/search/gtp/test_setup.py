@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.search.gtp.client import Client
@@ -74,6 +75,55 @@ def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):
         client.ok(f"loadsgf {path} {before}")
         assert sum(client.board().count(c) for c in "XO") == stones
     client.ok("genmove b")
+
+
+@pytest.mark.parametrize("name", ["(1) game.sgf", "(;x) a  b.sgf", "game 2", "7"])
+def test_names_of_files_may_hold_what_they_want(tmp_path, monkeypatch, name):
+    """Blanks, parentheses, numbers; a move number may follow."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("(;SZ[5];B[cc];W[cd])")
+    client = Client(9)
+    client.engine.prepare = lambda: None
+    for line, stones in ((name, 2), (f"{name} 2", 1), (f"{tmp_path}/{name}  1", 0)):
+        client.ok(f"loadsgf {line}")
+        assert sum(client.board().count(c) for c in "XO") == stones
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(;SZ[5]KM[3.5]HA[2]AB[aa][ee];W[cc];B[cd];W[])",
+        "(;SZ[5]AW[aa][ee];B[ab];W[dd];B[ba];AB[cc][cd]AE[ab][dd]AW[aa];W[];B[ab])",
+        "(;SZ[4]AB[bb]AW[cb]PL[W];W[cc];W[bc];B[])",
+        "(;SZ[4])",
+    ],
+)
+def test_a_game_is_printed_as_a_record_that_says_the_same(tmp_path, text):
+    """What is written and read again is the same game, with its captures, and stones that were set up between moves."""
+    path, client, again = tmp_path / "game.sgf", Client(9), Client(9)
+    for one in (client, again):
+        one.engine.prepare = lambda: None
+    path.write_text(text)
+    client.ok(f"loadsgf {path}")
+    printed = client.ok("printsgf")
+    assert printed == client.ok("printsgf -") and printed.startswith("(;FF[4]")
+    written = tmp_path / "a copy (2).sgf"
+    assert client.ok(f"printsgf {written}") == ""
+    assert written.read_text().strip() == printed
+    again.ok(f"loadsgf {written}")
+    games = client.engine.table.game, again.engine.table.game
+    assert games[0].moves == games[1].moves
+    for one, other in zip(*(game.positions for game in games), strict=True):
+        np.testing.assert_array_equal(one.to_array(), other.to_array())
+    for line in ("showboard", "get_komi"):
+        assert client.ok(line) == again.ok(line)
+    assert client.engine.table.handicap == again.engine.table.handicap
+
+
+def test_a_record_that_cannot_be_written_is_a_failure(tmp_path):
+    client = Client(None)
+    assert client.fails(f"printsgf {tmp_path}/no/such/folder.sgf").startswith("cannot write file: ")
+    assert client.fails(f"printsgf {tmp_path}").startswith("cannot write file: ")
 
 
 def test_a_komi_that_cannot_be_is_left_out_and_said(tmp_path, capsys):

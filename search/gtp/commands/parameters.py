@@ -1,0 +1,113 @@
+"""Commands that look at settings and change them while the engine runs, under the names that KataGo has for them."""
+
+import json
+from collections.abc import Callable
+
+from search.gtp import arguments
+from search.gtp.protocol import SYNTAX_ERROR, Failure
+from search.gtp.settings import DEFAULT_VISITS, Settings
+
+#: What KataGo says of visits and seconds that have no limit.
+UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20
+#: The most visits that are a limit.
+MOST_VISITS = 2**31 - 1
+MOST_THREADS = 1024
+#: Seconds from which on they are no limit.
+NO_LIMIT = 1e9
+#: The win rate below which the engine resigns once it is allowed to, unless another is set.
+RESIGN = 0.05
+
+
+def _visits(settings: Settings) -> int:
+    alone = settings.visits is None and settings.seconds is None
+    return DEFAULT_VISITS if alone else UNLIMITED_VISITS if settings.visits is None else settings.visits
+
+
+def _set_visits(settings: Settings, text: str) -> dict:
+    visits = arguments.number(text, 1)
+    if visits > MOST_VISITS:
+        return {"visits": None}
+    return {"visits": arguments.whole(text, 1)}
+
+
+def _seconds(settings: Settings) -> float:
+    return UNLIMITED_SECONDS if settings.seconds is None else settings.seconds
+
+
+def _set_seconds(settings: Settings, text: str) -> dict:
+    seconds = arguments.number(text)
+    if seconds <= 0:
+        raise Failure(SYNTAX_ERROR)
+    return {"seconds": None if seconds >= NO_LIMIT else seconds}
+
+
+def _threads(settings: Settings) -> int:
+    from jaxgo.backends.choice import workers_of
+
+    return len(workers_of(settings.threads))
+
+
+def _set_threads(settings: Settings, text: str) -> dict:
+    return {"threads": arguments.whole(text, 1, MOST_THREADS)}
+
+
+def _set_resigning(settings: Settings, text: str) -> dict:
+    return {"resign": (settings.resign or RESIGN) if arguments.truth(text) else 0.0}
+
+
+def _set_threshold(settings: Settings, text: str) -> dict:
+    utility = arguments.number(text, -1)
+    if utility > 1:
+        raise Failure(SYNTAX_ERROR)
+    return {"resign": (utility + 1) / 2}
+
+
+#: What there is to look at (of the settings), and what of the settings a text changes.
+PARAMETERS: dict[str, tuple[Callable[[Settings], object], Callable[[Settings, str], dict]]] = {
+    "allowResignation": (lambda settings: settings.resign > 0, _set_resigning),
+    "maxTime": (_seconds, _set_seconds),
+    "maxVisits": (_visits, _set_visits),
+    "numSearchThreads": (_threads, _set_threads),
+    "ponderingEnabled": (lambda settings: settings.ponder, lambda _, text: {"ponder": arguments.truth(text)}),
+    #: A utility, 2 * win rate - 1.
+    "resignThreshold": (lambda settings: 2 * settings.resign - 1, _set_threshold),
+}
+
+
+def list_params(engine) -> str:
+    """The names of all parameters, on one line."""
+    return " ".join(PARAMETERS)
+
+
+def get_param(engine, name: str) -> str:
+    """A parameter's value."""
+    value = _known(name)[0](engine.settings)
+    return f"{value:.15g}" if isinstance(value, float) else json.dumps(value)
+
+
+def get_params(engine) -> str:
+    """All of them, as a JSON object."""
+    return json.dumps({name: look(engine.settings) for name, (look, _) in PARAMETERS.items()}, separators=(",", ":"))
+
+
+def set_param(engine, name: str, value: str) -> None:
+    """Changes a parameter, from the next move on."""
+    changes = _known(name)[1](engine.settings, value)
+    engine.change(**changes)
+
+
+def get_models(engine) -> str:
+    """The networks in use, a JSON list: there are none, playouts judge positions."""
+    return "[]"
+
+
+def _known(name: str):
+    if name not in PARAMETERS:
+        raise Failure(f"there is no parameter {name}; there are: {', '.join(PARAMETERS)}")
+    return PARAMETERS[name]
+
+
+COMMANDS = {
+    "kata-list-params": list_params, "kata-get-param": get_param, "kata-get-params": get_params, "kata-set-param": set_param,
+    "kata-get-models": get_models,
+}  # fmt: skip

@@ -1,0 +1,53 @@
+"""Games as SGF records, the way back from `jaxgo.records.sgf`."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from sgfmill import sgf
+
+from jaxgo.cli import version
+from search.game import Game
+from search.stones import after_move
+
+_LETTERS = {1: "b", -1: "w"}
+
+
+def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[int, str] | None = None) -> bytes:
+    """The SGF record of a game, with the stones that were set up at first or between moves.
+
+    Args:
+      game: the game.
+      properties: of the root beyond what the game says, such as {"PB": "Ann", "KM": 7.5}; as sgfmill takes them.
+      comments: on moves, by their number from 1 on.
+    """
+    record, comments = sgf.Sgf_game(size=game.size), comments or {}
+    node = record.get_root()
+    for name, value in {"AP": ("jaxgo", version()), **properties}.items():
+        node.set(name, value)
+    boards = [np.asarray(position.to_array())[0] for position in game.positions]
+    black_first = int(np.asarray(game.positions[0].to_play)[0]) == 1
+    if boards[0].any():
+        _set_up(node, np.zeros_like(boards[0]), boards[0])
+    if boards[0].any() or not black_first:
+        node.set("PL", "b" if black_first else "w")
+    for number, ((colour, point), before, after) in enumerate(zip(game.moves, boards, boards[1:]), start=1):
+        node = record.extend_main_sequence()
+        node.set_move(_LETTERS[colour], _row_column(point, game.size))
+        if number in comments:
+            node.set("C", comments[number])
+        played = after_move(before, colour, point)
+        if (played != after).any():
+            _set_up(record.extend_main_sequence(), played, after)
+    return record.serialise(wrap=None)
+
+
+def _set_up(node: sgf.Tree_node, before: np.ndarray, after: np.ndarray) -> None:
+    """Notes the stones that turn one board into another."""
+    changed, size = before != after, len(after)
+    points = ([_row_column(int(p), size) for p in np.flatnonzero(changed & (after == colour))] for colour in (1, -1, 0))
+    node.set_setup_stones(*points)
+
+
+def _row_column(point: int, size: int) -> tuple[int, int] | None:
+    """A point as sgfmill counts it, rows from the bottom; None for a pass."""
+    return None if point == size * size else (size - 1 - point // size, point % size)

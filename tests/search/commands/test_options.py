@@ -1,0 +1,52 @@
+"""Arguments that the commands share."""
+
+import argparse
+
+import pytest
+
+from search.commands import options
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2G", 2 << 30),
+        ("2g", 2 << 30),
+        ("2GiB", 2 << 30),
+        ("2 GB", 2 << 30),
+        ("512M", 512 << 20),
+        ("1.5G", 3 << 29),
+        (".5T", 1 << 39),
+        ("65536K", 64 << 20),
+        ("100_000_000", 100_000_000),
+        ("16M", 16 << 20),
+    ],
+)
+def test_sizes_of_memory(text, expected):
+    assert options.memory(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "G", "two", "-2G", "2X", "1e9", "2GG", "nan", "1.2.3G"])
+def test_what_is_no_size(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="must be a size such as 512M or 2G, not "):
+        options.memory(text)
+
+
+@pytest.mark.parametrize("text", ["0", "15M", "2000T", "9" * 400 + "G"])
+def test_sizes_out_of_range(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="must be between 16M and 1024T, not "):
+        options.memory(text)
+
+
+def test_a_share_of_the_machine_is_the_default(monkeypatch, tmp_path):
+    """Of the container, where that has less."""
+    monkeypatch.setattr(options, "_LIMITS_OF_CONTAINERS", ())
+    whole = 4 * options.default_memory()
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(options, "_LIMITS_OF_CONTAINERS", (str(limit), "/nonexistent/limit"))
+    for text, expected in (("max\n", whole), (f"{1 << 60}\n", whole), (f"{1 << 28}\n", 1 << 28), ("1000", 4 * options.LEAST_MEMORY)):
+        limit.write_text(text)
+        assert options.default_memory() == pytest.approx(expected / 4, abs=4)
+    parser = argparse.ArgumentParser()
+    options.add_memory_argument(parser)
+    assert parser.parse_args([]).memory is None and parser.parse_args(["--memory", "2G"]).memory == 2 << 30
