@@ -5,7 +5,6 @@ at a time: the device has two of them while the host deals with the third. A rou
 two, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
 """
 
-import collections
 import time
 from collections.abc import Callable
 
@@ -28,8 +27,6 @@ from search.tree import ROOT, Tree
 IN_FLIGHT = 3
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
-#: Trees of earlier roots that are held, at most.
-MOST_EARLIER = 8
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
 
@@ -116,9 +113,7 @@ class Search:
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions", restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         self._rounds = Rounds(self._device, settings, ties, self.in_flight)
-        # The roots that the search has left, with the hashes before them and their trees, the last one last.
-        self._earlier: collections.deque[tuple[Position, np.ndarray, Tree]] = collections.deque(maxlen=MOST_EARLIER)
-        self._plant(position, self._new_tree())
+        self._plant(position)
 
     # What a program asks.
 
@@ -215,7 +210,6 @@ class Search:
         under_way = len(self._rounds)
         may = self.visits < visits and under_way < self.in_flight and (not under_way or bool(self._tree.ready[ROOT]))
         if may:
-            self._keep_within_memory()
             self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
         return may
 
@@ -264,28 +258,14 @@ class Search:
         after = self._play(checks.integer("move", move, 0, tree.moves - 1))
         if move != tree.moves - 1 and self._repeats(after):
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
-        self._earlier.append((self._position, self._history, tree))
         self._history = np.append(self._history, hash_numbers(self._position.hash()))
         child = int(tree.child[ROOT, move])
-        self._plant(after, tree.below(child) if child > 0 and tree.ready[child] else self._new_tree())
-        self._keep_within_memory()
-
-    def retreat(self) -> bool:
-        """Goes back to the root before the last `advance`, and to the tree there; whether it is still held.
-
-        Trees of earlier roots are held as long as the present one leaves them room.
-        """
-        if not self._earlier:
-            return False
-        self._rounds.abandon()
-        position, self._history, tree = self._earlier.pop()
-        self._plant(position, tree)
-        return True
-
-    def _keep_within_memory(self) -> None:
-        """Forgets trees of earlier roots that would be beyond the memory after another round, the earliest first."""
-        while self._earlier and self._tree.count + self.num_leaves > self._tree.capacity - sum(x.count for *_, x in self._earlier):
-            self._earlier.popleft()
+        if child > 0 and tree.ready[child]:
+            tree.keep(child)
+            self._position = after
+            self._rounds.begin(tree, after, self._history)
+        else:
+            self._plant(after)
 
     def line_to(self, position: Position, history=None, most: int = 2) -> tuple[int, ...] | None:
         """The shortest line of at most so many moves that the tree holds from its root to a position; None without one.
@@ -331,10 +311,10 @@ class Search:
         self._rounds.abandon()
         self._device.close()
 
-    def _plant(self, position: Position, tree: Tree) -> None:
-        """Goes on with a position and the tree whose root it is."""
-        self._position, self._tree = position, tree
-        self._rounds.begin(tree, position, self._history)
+    def _plant(self, position: Position) -> None:
+        """Makes a position the root of an empty tree."""
+        self._position, self._tree = position, self._new_tree()
+        self._rounds.begin(self._tree, position, self._history)
 
     def _stopping(self, deadline: float | None, stop: Callable[[], bool] | None) -> bool:
         # The root's first playouts are always awaited: without them there is no move to play.

@@ -117,8 +117,8 @@ class Tree:
             moves, parents = self.move[parents[inner]], self.parent[parents[inner]]
             np.add.at(self.visits, (parents, moves), number)
 
-    def below(self, node: int) -> "Tree":
-        """A tree of what lies below a node, which is its root; this one stays as it is."""
+    def keep(self, node: int) -> None:
+        """Makes a node the root and forgets all that is not below it."""
         number = np.arange(self.count)
         kept = number == node
         while True:
@@ -129,19 +129,16 @@ class Tree:
         old = np.flatnonzero(kept)
         new = np.zeros(self.count, np.int32)
         new[old] = np.arange(len(old))
-        tree = Tree(
-            self.size, self.capacity, colours=self.rave_visits.shape[1], fractions=self.rave_visits.dtype == np.float64,
-            legal=self.legal is not None,
-        )  # fmt: skip
-        for name, x in self.arrays.items():
-            np.take(x, old, axis=0, out=tree.arrays[name][: len(old)], mode="clip")  # "raise" would copy once more
-        tree.count = len(old)
-        nodes = tree.child[: tree.count]
+        depth = self.depth[node]
+        for x in self.arrays.values():
+            x[: len(old)] = x[old]
+            x[len(old) : self.count] = 0
+        self.count = len(old)
+        nodes = self.child[: self.count]
         nodes[nodes > 0] = new[nodes[nodes > 0]]
-        tree.parent[1 : tree.count] = new[tree.parent[1 : tree.count]]
-        tree.depth[: tree.count] -= self.depth[node]
-        tree.parent[ROOT] = tree.move[ROOT] = 0
-        return tree
+        self.parent[1 : self.count] = new[self.parent[1 : self.count]]
+        self.depth[: self.count] -= depth
+        self.parent[ROOT] = self.move[ROOT] = 0
 
     def forget_last(self, count: int) -> None:
         """Takes the nodes from number `count` on out again."""

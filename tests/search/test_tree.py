@@ -198,7 +198,7 @@ def test_keep_keeps_exactly_the_subtree(rule):
     nodes.append(int(np.flatnonzero(tree.ready[: tree.count] & (tree.node_visits[: tree.count] == PLAYOUTS))[0]))
     for node in nodes:
         kept, expected = copy.deepcopy(tree), by_path(tree, node)
-        kept = kept.below(node)
+        kept.keep(node)
         assert by_path(kept) == expected
         assert kept.count == len(expected)
         paths = [tuple(kept.path(i)) for i in range(kept.count)]
@@ -211,7 +211,7 @@ def test_keep_keeps_exactly_the_subtree(rule):
 def test_keeping_the_root_changes_nothing():
     tree = grown().tree
     kept = copy.deepcopy(tree)
-    kept = kept.below(ROOT)
+    kept.keep(ROOT)
     for name, array in tree.arrays.items():
         np.testing.assert_array_equal(kept.arrays[name], array, name)
 
@@ -226,39 +226,6 @@ def test_advance_keeps_the_subtree_and_goes_on():
         visits = search.visits
         assert visits == expected[()]["node_visits"]
         assert search.run(visits=visits + 200) == visits + 200
-    search.close()
-
-
-def test_retreat_goes_back_to_the_tree_there():
-    """Through several roots, one of them without a node; what was known is known again, and the search goes on from it."""
-    search, before = grown(), []
-    for move in (search.best(), None, 0):
-        before.append((search.position, search.history, by_path(search.tree)))
-        search.advance(search.best() if move is None else move)
-    search.run(visits=100)
-    for position, history, known in reversed(before):
-        assert search.retreat()
-        assert search.position is position
-        np.testing.assert_array_equal(search.history, history)
-        assert by_path(search.tree) == known
-    assert not search.retreat()
-    visits = search.visits
-    assert search.run(visits=visits + 200) == visits + 200
-    search.advance(search.best())
-    assert search.retreat()
-    search.close()
-
-
-def test_earlier_trees_are_held_within_the_memory():
-    """The present tree may grow to all of it; the earliest go first."""
-    search = grown(visits=100 * PLAYOUTS, nodes=400)
-    first = search.tree.count
-    for _ in range(2):
-        search.advance(search.best())
-    search.run(visits=search.visits + (400 - first) * PLAYOUTS)
-    assert search.tree.count + LEAVES > 400 - first, "no room for the first, but for the second"
-    assert search.retreat()
-    assert not search.retreat()
     search.close()
 
 
