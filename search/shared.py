@@ -2,7 +2,7 @@
 
 A young tree asks for few leaves at a time, which would leave a device of thousands of lanes mostly idle. Here the leaves that
 several searches ask for are put into one call of `jaxgo.Leaves`. A leaf's playouts depend on nothing but its seed and stream, so
-that a search gets the same results as on a device of its own.
+that a search gets the same results as on a device of its own. Searches may belong to owners, who take turns.
 
 Nothing here locks: one thread drives all searches of a device, step by step (`Search.launch`, `Search.finish`).
 """
@@ -16,6 +16,7 @@ import numpy as np
 from jaxgo import LeafResults, Leaves
 from jaxgo.base import checks
 from jaxgo.running.request import check_seed
+from search.turns import Turns
 
 #: Calls under way at a time: one more than the device works on, which then never waits for the host.
 CALLS = 2
@@ -41,6 +42,8 @@ class _Call:
 class _Request:
     """The leaves of one search's round."""
 
+    owner: object
+    priority: int
     seed: int
     arrays: tuple
     call: _Call | None = None
@@ -69,7 +72,7 @@ class SharedLeaves:
         self._on_done = on_done
         self._waiting: collections.deque[_Request] = collections.deque()
         self._under_way: list[_Call] = []
-        self._oldest_first = False
+        self._turns, self._smallest_first = Turns(), False
 
     @property
     def size(self) -> int:
@@ -89,42 +92,33 @@ class SharedLeaves:
         """Ends the device's threads."""
         self._leaves.close()
 
+    def seat(self, owner=None, priority: int = 0) -> "Seat":
+        """The device as the searches of one owner see it, by default one of its own; those of higher priority come first among
+        his."""
+        return Seat(self, owner, priority)
+
     def share(self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool) -> "Share":
-        """The device as one search sees it.
+        """The device as one search sees it that is its own owner; see `Seat.share`."""
+        return self.seat().share(size, leaves, playouts, komi=komi, seed=seed, moves=moves)
 
-        Raises:
-          ValueError: the search is of another shape than the device.
+    def flush(self, patient: bool = False) -> None:
+        """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit.
+
+        Args:
+          patient: whether to send full calls only; for when more leaves are sure to come at once.
         """
-        mine, others = (self._leaves.size, self._leaves.playouts, self._leaves.moves), (size, playouts, moves)
-        if mine != others:
-            raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
-        checks.integer("leaves", leaves, 1, self._leaves.leaves)
-        if not isinstance(check_seed(seed), int):
-            raise TypeError("seed must be an integer where searches share a device")
-        return Share(self, leaves, komi, seed)
-
-    def flush(self) -> None:
-        """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit."""
         self._under_way = [call for call in self._under_way if not call.done]
         while self._waiting and len(self._under_way) < CALLS:
+            if patient and sum(len(request.arrays[0]) for request in self._waiting) < self._leaves.leaves:
+                break
             self._send()
 
     def _send(self) -> None:
-        """Sends one call: the first waiting request and all others that have its seed and fit in.
-
-        The first is in turn the oldest and the smallest, so that young trees do not wait for many large rounds of others.
-        """
-        self._oldest_first = not self._oldest_first
-        order = self._waiting if self._oldest_first else sorted(self._waiting, key=lambda request: len(request.arrays[0]))
-        chosen, room, seed = [], self._leaves.leaves, order[0].seed
-        for request in order:
-            count = len(request.arrays[0])
-            if request.seed == seed and count <= room:
-                chosen.append(request)
-                room -= count
+        """Sends one call: the leaves that `_choose` chooses."""
+        chosen = self._choose()
         self._waiting = collections.deque(request for request in self._waiting if request not in chosen)
         *arrays, komi = (np.concatenate(columns) for columns in zip(*(request.arrays for request in chosen)))
-        call = _Call(self._leaves, self._leaves.submit(*arrays, komi=komi, seed=seed))
+        call = _Call(self._leaves, self._leaves.submit(*arrays, komi=komi, seed=chosen[0].seed))
         start = 0
         for request in chosen:
             request.call, request.rows = call, slice(start, start + len(request.arrays[0]))
@@ -133,16 +127,63 @@ class SharedLeaves:
         for future in call.futures:
             future.add_done_callback(lambda _: self._on_done())
 
+    def _choose(self) -> list[_Request]:
+        """What goes into the next call: requests of one seed, of owners one after the other, as long as there is room.
+
+        Of an owner those of the highest priority come first; among these in turn the oldest and the smallest, so that young trees
+        do not wait for many large rounds of others.
+        """
+        self._smallest_first = not self._smallest_first
+        by_owner: dict[object, list[_Request]] = {}
+        for request in self._waiting:
+            by_owner.setdefault(request.owner, []).append(request)
+        for requests in by_owner.values():
+            requests.sort(key=lambda request: (-request.priority, len(request.arrays[0]) if self._smallest_first else 0))
+        order = self._turns.order(by_owner)
+        self._turns.took(order[0])
+        chosen, room, seed = [], self._leaves.leaves, by_owner[order[0]][0].seed
+        lines = [[request for request in by_owner[owner] if request.seed == seed] for owner in order]
+        while lines:
+            for line in lines:
+                request = line.pop(0) if line else None
+                if request is not None and len(request.arrays[0]) <= room:
+                    chosen.append(request)
+                    room -= len(request.arrays[0])
+            lines = [line for line in lines if line and room]
+        return chosen
+
     def _drop(self, request: _Request) -> None:
         if request.call is None:
             self._waiting.remove(request)
 
 
+class Seat:
+    """An owner's place at the device: what `search.Search` takes as its device."""
+
+    def __init__(self, shared: SharedLeaves, owner, priority: int):
+        self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
+
+    def share(self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool) -> "Share":
+        """The device as one search sees it.
+
+        Raises:
+          ValueError: the search is of another shape than the device.
+        """
+        device = self._shared._leaves
+        mine, others = (device.size, device.playouts, device.moves), (size, playouts, moves)
+        if mine != others:
+            raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
+        checks.integer("leaves", leaves, 1, device.leaves)
+        if not isinstance(check_seed(seed), int):
+            raise TypeError("seed must be an integer where searches share a device")
+        return Share(self._shared, self, leaves, komi, seed)
+
+
 class Share:
     """A search's share of the device: what `search.rounds.Rounds` needs of `jaxgo.Leaves`."""
 
-    def __init__(self, shared: SharedLeaves, leaves: int, komi: float, seed: int):
-        self._shared, self._komi, self._seed = shared, komi, seed
+    def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int, komi: float, seed: int):
+        self._shared, self._seat, self._komi, self._seed = shared, seat, komi, seed
         self.leaves, self.playouts = leaves, shared._leaves.playouts
 
     @property
@@ -163,7 +204,7 @@ class Share:
     def submit(self, words, ko, passes, black, moves, streams) -> _Request:
         """Hands leaves in; `SharedLeaves.flush` sends them."""
         komi = np.full(len(moves), self._komi)
-        request = _Request(self._seed, (words, ko, passes, black, moves, streams, komi))
+        request = _Request(self._seat.owner, self._seat.priority, self._seed, (words, ko, passes, black, moves, streams, komi))
         self._shared._waiting.append(request)
         return request
 

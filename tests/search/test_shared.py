@@ -143,3 +143,75 @@ def test_an_allowed_move_need_only_be_legal(shared):
     search.run(visits=300)
     assert np.flatnonzero(search.tree.visits[ROOT]).tolist() == [0]
     assert search.best() == 0
+
+
+class Someone:
+    """Who owns searches."""
+
+
+class Calls:
+    """A device that answers nothing, and keeps what it is sent: the owners' numbers of leaves, call by call."""
+
+    size, leaves, playouts, moves = 5, 64, 8, False
+
+    def __init__(self):
+        self.sent: list[np.ndarray] = []
+
+    def submit(self, words, ko, passes, black, moves, streams, *, komi, seed):
+        self.sent.append(np.bincount(streams, minlength=3))
+        return []
+
+
+
+@pytest.fixture
+def calls(shared, monkeypatch):
+    """The shared device, its calls only kept."""
+    made = Calls()
+    monkeypatch.setattr(shared, "_leaves", made)
+    yield made
+    shared._waiting.clear()
+    shared._under_way.clear()
+
+
+def hand_in(share, owner: int, count: int) -> None:
+    """Hands leaves of a round in; their streams say whose they are."""
+    share.submit(*(np.zeros(count, np.int32) for _ in range(5)), np.full(count, owner))
+
+
+def shares(shared, owners: list, priorities=None) -> list:
+    priorities = priorities or [0] * len(owners)
+    return [shared.seat(o, p).share(5, 64, 8, komi=0.5, seed=0, moves=False) for o, p in zip(owners, priorities)]
+
+
+def test_owners_take_turns(shared, calls):
+    """One has twenty large rounds waiting; another's small ones, which come one by one, go with the next call each."""
+    a, b = Someone(), Someone()
+    searches = shares(shared, [a] * 20 + [b])
+    for share in searches[:20]:
+        hand_in(share, 0, 64)
+    shared._send()
+    for _ in range(6):
+        hand_in(searches[20], 1, 4)
+        shared._send()
+        shared._send()
+    with_b = [i for i, counts in enumerate(calls.sent) if counts[1]]
+    assert with_b == [1, 3, 5, 7, 9, 11], "his round is in the first call after it was handed in"
+    assert sum(counts[0] == 64 for counts in calls.sent) == 7
+
+
+def test_owners_share_a_call(shared, calls):
+    a, b, c = Someone(), Someone(), Someone()
+    for owner, who in enumerate((a, b, c)):
+        for share in shares(shared, [who] * 8):
+            hand_in(share, owner, 8)
+    shared._send()
+    assert sorted(calls.sent[0].tolist()) == [16, 24, 24]
+
+
+def test_what_is_more_urgent_goes_first_among_an_owners(shared, calls):
+    a = Someone()
+    for number, share in enumerate(shares(shared, [a] * 3, [0, 5, 1])):
+        hand_in(share, number, 64)
+    for _ in range(3):
+        shared._send()
+    assert [counts.argmax() for counts in calls.sent] == [1, 2, 0]
