@@ -88,16 +88,7 @@ class Game:
 
     def forbidden(self, position: Position | None = None) -> np.ndarray:
         """bool [P]: legal points that positional superko forbids to the player to move."""
-        position = self.position if position is None else position
-        points = position.size**2
-        legal = np.flatnonzero(np.asarray(position.legal())[0, :points])
-        out = np.zeros(points, np.bool_)
-        if len(legal):
-            moves = np.full(points, points)  # padded with passes, so that one compiled shape serves
-            moves[: len(legal)] = legal
-            after = np.asarray(position[np.zeros(points, np.int64)].play(moves).hash())[: len(legal)]
-            out[legal] = np.isin(hash_numbers(after), np.fromiter(self._seen, np.uint64))
-        return out
+        return repeating(self.position if position is None else position, np.fromiter(self._seen, np.uint64))
 
     def play(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> bool:
         """Plays a move, P for a pass, of a colour, by default the one to move.
@@ -147,6 +138,24 @@ class Game:
         self.hashes.append(after_hash)
         self.moves.append(move)
         self._seen[_number(after_hash)] += 1
+
+
+def repeating(position: Position, seen: np.ndarray) -> np.ndarray:
+    """bool [P]: legal points of one position where a play leads to one of those that have been seen.
+
+    Args:
+      position: the position.
+      seen: uint64 [n], hashes of the positions, see `hash_numbers`.
+    """
+    points = position.size**2
+    legal = np.flatnonzero(np.asarray(position.legal())[0, :points])
+    out = np.zeros(points, np.bool_)
+    if len(legal):
+        moves = np.full(points, points)  # padded with passes, so that one compiled shape serves
+        moves[: len(legal)] = legal
+        after = np.asarray(position[np.zeros(points, np.int64)].play(moves).hash())[: len(legal)]
+        out[legal] = np.isin(hash_numbers(after), seen)
+    return out
 
 
 def turn(position: Position, colour: int) -> Position:

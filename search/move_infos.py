@@ -15,7 +15,7 @@ neural network, so some of KataGo's names stand for the nearest thing that playo
 - `utility`: 2 * winrate - 1.
 - `lcb`: winrate minus LCB_STDEVS standard errors, may be negative; `utilityLcb`: 2 * lcb - 1.
 - `playSelectionValue`: what the choice goes by: visits.
-- `pv`: the moves expected, this one first.
+- `pv`: the moves expected, this one first; `pvVisits`, where asked for: playouts through each of them.
 """
 
 import math
@@ -23,6 +23,7 @@ import math
 import numpy as np
 
 from jaxgo.board.coordinates import coordinate
+from search import root
 from search.root import RootStatistics
 
 #: Standard errors between `winrate` and `lcb`, as many as KataGo takes.
@@ -31,7 +32,9 @@ _MIRRORED = ("winrate", "lcb", "rawWinrate")
 _NEGATED = ("scoreLead", "scoreMean", "scoreSelfplay", "utility", "utilityLcb", "rawLead", "rawScoreSelfplay")
 
 
-def move_infos(search, *, most: int | None = None, line: int = 20, statistics: RootStatistics | None = None) -> list[dict]:
+def move_infos(
+    search, *, most: int | None = None, line: int = 20, statistics: RootStatistics | None = None, pv_visits: bool = False
+) -> list[dict]:
     """The moves that a search has tried, the best first.
 
     Args:
@@ -39,6 +42,7 @@ def move_infos(search, *, most: int | None = None, line: int = 20, statistics: R
       most: how many moves at most; by default all that have visits.
       line: how many moves of `pv` at most.
       statistics: what to report, where the caller has it already; by default `search.statistics()`.
+      pv_visits: whether to tell `pvVisits`.
     """
     found = search.statistics() if statistics is None else statistics
     tried = np.flatnonzero((found.visits > 0) & found.playable)
@@ -47,11 +51,15 @@ def move_infos(search, *, most: int | None = None, line: int = 20, statistics: R
     order = sorted(map(int, tried), key=lambda m: (m != best, -int(found.visits[m]), -rate[m], m))[:most]
     lead = np.where(np.isnan(found.lead), found.root_lead, found.lead)
     stdev = np.where(np.isnan(found.lead_stdev), found.root_lead_stdev, found.lead_stdev)
-    return [
+    lines = [search.variation(m, line) for m in order]
+    infos = [
         _info(search.position.size, m, i, float(found.visits[m]), float(rate[m]), float(lead[m]), float(stdev[m]),
-              float(shares[m]), search.variation(m, line))
-        for i, m in enumerate(order)
+              float(shares[m]), pv)
+        for i, (m, pv) in enumerate(zip(order, lines))
     ]  # fmt: skip
+    if pv_visits:
+        infos = [info | {"pvVisits": root.visits_along(search.tree, pv, info["visits"])} for info, pv in zip(infos, lines)]
+    return infos
 
 
 def move_infos_of_choice(choice, size: int, *, most: int | None = None, line: int = 20) -> list[dict]:

@@ -134,3 +134,13 @@ def variation(tree: Tree, move: int | None, most: int) -> list[int]:
         if node <= 0:
             break
     return line
+
+
+def visits_along(tree: Tree, line: list[int], first: int) -> list[int]:
+    """Playouts through each move of a line that begins at the root; `first` are those of its first move that have results."""
+    node, out = ROOT, []
+    for move in line:
+        # Playouts under way are in the tree already, but not among the first move's.
+        out.append(min(int(tree.visits[node, move]), out[-1] if out else first))
+        node = int(tree.child[node, move])
+    return out

@@ -98,7 +98,7 @@ def find(rules: str | dict) -> tuple[Ruleset, str | None]:
     if isinstance(asked, str) and asked.lstrip().startswith("{"):
         try:
             asked = json.loads(asked)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _unknown(rules) from None
     if isinstance(asked, str):
         name = asked.strip()

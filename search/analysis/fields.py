@@ -1,17 +1,20 @@
 """Reads the fields of a JSON object, each once: says what is wrong with one, and which nobody has asked for."""
 
-import math
-
 #: In place of a default: the field must be there.
 REQUIRED = object()
 
 
 class QueryError(Exception):
-    """A query that cannot be answered: the text for the client, and the field that is to blame."""
+    """A query that cannot be answered: the text for the client, the field that is to blame, and the query's id if it is known."""
 
-    def __init__(self, text: str, field: str | None = None):
+    def __init__(self, text: str, field: str | None = None, name: str | None = None):
         super().__init__(text)
-        self.field = field
+        self.field, self.name = field, name
+
+
+def short(text: str, most: int = 500) -> str:
+    """A text, cut where it is too long to be repeated to a client."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def is_integer(value) -> bool:
@@ -61,22 +64,23 @@ class Fields:
 
     def number(self, name: str, default, least: float, most: float):
         def good(value) -> bool:
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            return number and not math.isnan(value) and least <= value <= most
+            return (is_integer(value) or isinstance(value, float)) and least <= value <= most  # not a number is in no range
 
         value = self._of_kind(name, default, good, f"a number from {least:g} to {most:g}")
         return value if value is None else float(value)
 
-    def one_of(self, name: str, default, allowed: tuple[str, ...]):
+    def one_of(self, name: str, default, allowed: tuple[str, ...], *, any_case: bool = False):
+        def meant(value):
+            return value.upper() if any_case and isinstance(value, str) else value
+
         what = "one of " + ", ".join(f'"{text}"' for text in allowed)
-        return self._of_kind(name, default, lambda value: isinstance(value, str) and value in allowed, what)
+        return meant(self._of_kind(name, default, lambda value: isinstance(value, str) and meant(value) in allowed, what))
 
     def _of_kind(self, name: str, default, good, what: str):
         value = self.value(name, default)
         if value is default or good(value):
             return value
-        shown = repr(value)
-        raise self._error(name, f"Must be {what}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+        raise self._error(name, f"Must be {what}, not {short(repr(value), 60)}")
 
     def _error(self, name: str, text: str) -> QueryError:
         return QueryError(f"{name}: {text}" if self._inside else text, self._inside or name)

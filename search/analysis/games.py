@@ -1,109 +1,117 @@
 """The positions of the games that clients ask about.
 
-Clients send a game's moves from the first one on with every query, so the lines that have been played out are kept as a tree of
-positions, and a move is played only once.
+Clients send a game's moves from the first one on with every query, so the lines that have been played out are kept, as a tree of
+blocks of moves, and a block is played only once.
 """
 
 import dataclasses
 import threading
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-from jaxgo import BLACK, Position
+from jaxgo import BLACK, NO_KO, Position
+from jaxgo.board import dynamics
 from jaxgo.board.coordinates import coordinate
 from search.analysis.fields import QueryError
-from search.game import hash_numbers, turn
+from search.game import hash_numbers
 
-#: Positions that are kept; then all are forgotten.
-MOST_KEPT = 20_000
+#: Moves that one call of the device plays.
+BLOCK = 32
+#: Blocks that are kept; then all are forgotten.
+MOST_KEPT = 4_000
+
+Moves = tuple[tuple[int, int], ...]
+"""(colour, point) of each move, P for a pass."""
 
 
-class Node:
-    """A position of a game, and how it came about."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Block:
+    """Some positions of a game one after the other, on the host: a device array for each would take ten times the memory."""
 
-    def __init__(self, position: Position, before: "Node | None", point: int | None):
-        #: On the host: a device array for every field of every position would take ten times the memory.
-        self.position, self.before, self.point = _on_host(position), before, point
-        self.hash = int(hash_numbers(position.hash())[0])
-        self.after: dict[tuple[int, int], Node] = {}
-
-    @property
-    def to_play(self) -> int:
-        """1 Black, -1 White."""
-        return int(self.position.to_play[0])
-
-    @property
-    def over(self) -> bool:
-        """Whether two passes have ended the game."""
-        return bool(self.position.passes[0] >= 2)
+    before: "_Block | None"
+    positions: Position
+    """A batch [n]."""
+    hashes: np.ndarray
+    """uint64 [n]."""
+    after: dict[Moves, "_Block"] = dataclasses.field(default_factory=dict)
 
     @property
-    def history(self) -> np.ndarray:
-        """uint64 [n]: hashes of the earlier positions, the first one first."""
-        hashes, node = [], self.before
-        while node is not None:
-            hashes.append(node.hash)
-            node = node.before
-        return np.array(hashes[::-1], np.uint64)
+    def last(self) -> Position:
+        """A batch of one."""
+        return _rows(self.positions, slice(-1, None))
 
-    def play(self, colour: int, point: int) -> "Node":
-        """The position after a move.
 
-        Raises:
-          ValueError: it is illegal.
-        """
-        node = Node(turn(self.position, colour).play(np.array([point])), self, point)
-        if point != self.position.size**2:
-            earlier = self
-            while earlier is not None:
-                if earlier.hash == node.hash:
-                    raise ValueError("it repeats an earlier position (positional superko)")
-                earlier = earlier.before
-        return node
+@dataclasses.dataclass(frozen=True, eq=False)
+class Place:
+    """Where a game stands."""
+
+    position: Position
+    """A batch of one; after two passes the game goes on."""
+    history: np.ndarray
+    """uint64 [n]: hashes of the earlier positions, the first one first."""
 
 
 class Games:
-    """The lines of all games that are known. Any thread may ask."""
+    """The lines of all games that are known. Any thread may ask.
+
+    As with KataGo, a game's own moves may repeat positions (positional superko): many programs know simple ko alone, and it is
+    their game. What no rules allow is refused.
+    """
 
     def __init__(self):
-        self._roots: dict[tuple, Node] = {}
-        self._kept, self._lock = 0, threading.Lock()
+        self._roots: dict[tuple, _Block] = {}
+        self.played, self._kept, self._lock = 0, 0, threading.Lock()
+        """`played` counts moves that have been played in all."""
 
-    def line(self, size: int, stones: tuple, first: int, moves: tuple) -> list[Node]:
-        """The positions before the first move and after each.
+    def check(self, size: int, stones: Moves, first: int, moves: Moves) -> None:
+        """That a game can be played.
 
         Args:
           size: of the board.
           stones: (colour, point) pairs on the board at first.
           first: the colour that moves first.
-          moves: (colour, point) of each move.
+          moves: the moves.
 
         Raises:
           QueryError: the stones have no liberties, or a move is illegal; the text says which.
         """
-        node = self._root(size, stones, first)
-        line = [node]
-        for number, (colour, point) in enumerate(moves):
-            after = node.after.get((colour, point))
-            if after is None:
-                try:
-                    after = node.play(colour, point)
-                except ValueError as error:
-                    reason = str(error).rpartition(": ")[2]
-                    name = "BW"[colour != BLACK]
-                    raise QueryError(f"Illegal move {number}: {name} {coordinate(point, size)}: {reason}", "moves") from None
-                node.after[colour, point] = after
-                self._count()
-            node = after
-            line.append(node)
-        return line
+        for _ in self._blocks(size, stones, first, moves):
+            pass
+
+    def at(self, size: int, stones: Moves, first: int, moves: Moves, turn: int) -> Place:
+        """Where a game stands after so many of its moves; otherwise as `check`."""
+        history, left = [], turn
+        for block in self._blocks(size, stones, first, moves):
+            if left < len(block.hashes):
+                break
+            history.append(block.hashes)
+            left -= len(block.hashes)
+        history.append(block.hashes[:left])
+        position = _rows(block.positions, slice(left, left + 1))
+        goes_on = dataclasses.replace(position, passes=np.minimum(position.passes, np.int8(1)))
+        return Place(goes_on, np.concatenate(history))
 
     def clear(self) -> None:
         """Forgets all lines."""
         with self._lock:
             self._roots, self._kept = {}, 0
 
-    def _root(self, size: int, stones: tuple, first: int) -> Node:
+    def _blocks(self, size: int, stones: Moves, first: int, moves: Moves):
+        """Yields the position before the first move as a block, then the blocks of moves."""
+        block = self._root(size, stones, first)
+        yield block
+        for start in range(0, len(moves), BLOCK):
+            part = moves[start : start + BLOCK]
+            after = block.after.get(part)
+            if after is None:
+                after = block.after[part] = self._play(block, part, start)
+                self._count()
+            block = after
+            yield block
+
+    def _root(self, size: int, stones: Moves, first: int) -> _Block:
         key = (size, frozenset(stones), first)
         root = self._roots.get(key)
         if root is None:
@@ -114,9 +122,22 @@ class Games:
                 position = Position.from_array(board.reshape(size, size), to_play=first)
             except ValueError as error:
                 raise QueryError(f"Illegal initial stones: {error}", "initialStones") from None
-            root = self._roots[key] = Node(position, None, None)
+            root = self._roots[key] = _Block(None, jax.device_get(position), hash_numbers(position.hash()))
             self._count()
         return root
+
+    def _play(self, block: _Block, moves: Moves, start: int) -> _Block:
+        """The block after another; `start` is the number of its first move."""
+        colours, points = np.full(BLOCK, BLACK, np.int8), np.zeros(BLOCK, np.int32)
+        colours[: len(moves)], points[: len(moves)] = zip(*moves)
+        wanted = np.arange(BLOCK) < len(moves)
+        positions, hashes, faults = jax.device_get(dynamics.run(_line, block.last, colours, points, wanted))
+        self.played += len(moves)
+        if faults.any():
+            i = int((faults != 0).argmax())
+            name = f"{'BW'[int(colours[i] != BLACK)]} {coordinate(int(points[i]), positions.size)}"
+            raise QueryError(f"Illegal move {start + i}: {name}: {dynamics.FAULTS[faults[i] - 1]}", "moves")
+        return _Block(block, _rows(positions, slice(len(moves))), hash_numbers(hashes[: len(moves)]))
 
     def _count(self) -> None:
         with self._lock:
@@ -125,17 +146,31 @@ class Games:
                 self._roots, self._kept = {}, 0
 
 
-def _on_host(position: Position) -> Position:
-    """A copy; an array that looks into the device's memory would keep that."""
-    boards = {name: tuple(np.array(word) for word in getattr(position, name)) for name in ("black", "white")}
-    numbers = {name: np.array(getattr(position, name)) for name in ("to_play", "ko", "passes")}
-    return dataclasses.replace(position, **boards, **numbers)
+def _line(position: Position, colours: jax.Array, points: jax.Array, wanted: jax.Array):
+    """The positions [n], their hashes and faults after each of n moves from a batch of one, as far as they are wanted."""
+
+    def play(position: Position, move: tuple[jax.Array, ...]):
+        colour, point, wanted = (x[None] for x in move)
+        # A ko binds only the player it was set against, and a game goes on after two passes where somebody moves.
+        other = (position.to_play != colour) | dynamics.is_over(position)
+        position = dataclasses.replace(
+            position,
+            to_play=jnp.where(wanted, colour, position.to_play),
+            ko=jnp.where(wanted & other, jnp.int16(NO_KO), position.ko),
+            passes=jnp.where(wanted, jnp.minimum(position.passes, jnp.int8(1)), position.passes),
+        )
+        after, faults = dynamics.tried(position, point, wanted)
+        return after, (after, dynamics.stones_hash(after), faults)
+
+    _, found = jax.lax.scan(play, position, (colours, points, wanted))
+    return jax.tree.map(lambda x: x[:, 0], found)
+
+
+def _rows(positions: Position, rows: slice) -> Position:
+    """Some of a batch, copied, so that not more is kept than these."""
+    return jax.tree.map(lambda x: x[rows].copy(), positions)
 
 
 def together(positions: list[Position]) -> Position:
     """One batch of positions on the host, each a batch of one."""
-    boards = {
-        name: tuple(np.concatenate(words) for words in zip(*(getattr(p, name) for p in positions))) for name in ("black", "white")
-    }
-    numbers = {name: np.concatenate([getattr(p, name) for p in positions]) for name in ("to_play", "ko", "passes")}
-    return dataclasses.replace(positions[0], **boards, **numbers)
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *positions)

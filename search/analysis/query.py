@@ -1,6 +1,7 @@
 """A query as a client sends it: one JSON object, read and checked field by field."""
 
 import dataclasses
+import functools
 import json
 import math
 
@@ -11,14 +12,13 @@ from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from jaxgo.board import coordinates
 from search import rulesets
 from search.analysis import fields
-from search.analysis.fields import QueryError
+from search.analysis.fields import QueryError, short
 from search.rounds import Restrictions
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 #: KataGo's fields that have no meaning for playouts, or cost nothing to leave out.
 _WITHOUT_EFFECT = (
-    "includeOwnershipStdev", "includePVVisits", "includeMovesOwnershipStdev", "includeNoResultValue", "rootPolicyTemperature",
-    "rootFpuReductionMax",
+    "includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue", "rootPolicyTemperature", "rootFpuReductionMax",
 )  # fmt: skip
 #: Settings of KataGo's search that are accepted silently, because clients send them with every query.
 _SETTINGS_WITHOUT_EFFECT = (
@@ -26,11 +26,19 @@ _SETTINGS_WITHOUT_EFFECT = (
     "analysisWideRootNoise", "conservativePass", "friendlyPassOk", "humanSLProfile", "rootPolicyTemperature", "cpuctExploration",
     "analysisIgnorePreRootHistory", "dynamicScoreUtilityFactor", "staticScoreUtilityFactor", "winLossUtilityFactor",
 )  # fmt: skip
-_PERSPECTIVES = {"BLACK": BLACK, "WHITE": WHITE, "SIDETOMOVE": 0}
+_PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": 0}
 _COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _UNUSED = "Unexpected or unused field, do you have a typo? (set warnUnusedFields=false in the config to disable this warning)"
 #: The most playouts of a position, so that a sum of them is exact.
 MOST_VISITS = 10**9
+#: What one query may hold: moves of the game, and moves to avoid or to keep to, however often the same ones.
+MOST_MOVES, MOST_RESTRICTED = 1_000, 10_000
+#: Characters of an id, which every reply repeats.
+LONGEST_ID = 1_000
+#: Fields that are warned of one by one.
+MOST_WARNINGS = 20
+#: Bytes that a query takes while it waits, its moves and restrictions apart, and those of a move.
+_BYTES, _BYTES_OF_MOVE = 2_500, 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +75,7 @@ class Query:
     ownership: bool
     moves_ownership: bool
     policy: bool
+    pv_visits: bool
     amaf: bool
     report_every: float | None
     """Seconds between reports during the search."""
@@ -80,16 +89,31 @@ class Query:
         """P."""
         return self.size**2
 
+    @property
+    def num_bytes(self) -> int:
+        """Memory, about."""
+        restrictions = 0 if self.restrictions is None else sum(x.nbytes for x in vars(self.restrictions).values())
+        return _BYTES + 4 * len(self.id) + _BYTES_OF_MOVE * (len(self.moves) + len(self.stones)) + restrictions
+
+    def to_play(self, turn: int) -> int:
+        """The colour to move after so many moves."""
+        return -self.moves[turn - 1][0] if turn else self.first
+
     def komi_at(self, turn: int) -> float:
         """What White gets, the bonus for handicap stones among the stones and first moves up to a turn counted."""
+        return self.komi + self.rules.handicap_bonus(self._handicap[min(turn, len(self._handicap) - 1)])
+
+    @functools.cached_property
+    def _handicap(self) -> list[int]:
+        """Handicap stones before the first move, and after each as long as White has not played."""
         if any(colour == WHITE for colour, _ in self.stones):
-            return self.komi
-        number = len(self.stones)
-        for colour, point in self.moves[:turn]:
+            return [0]
+        counts = [len(self.stones)]
+        for colour, point in self.moves:
             if point != self.points and colour == WHITE:
                 break
-            number += point != self.points and colour == BLACK
-        return self.komi + self.rules.handicap_bonus(number)
+            counts.append(counts[-1] + (point != self.points and colour == BLACK))
+        return counts
 
 
 def read_object(line: bytes) -> dict:
@@ -98,23 +122,43 @@ def read_object(line: bytes) -> dict:
     Raises:
       QueryError: the line holds no such object.
     """
+    beyond = []
+
+    def number(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            beyond.append(text)
+        return value
+
     try:
         text = line.decode()
-        asked = json.loads(text)
+        asked = json.loads(text, parse_float=number, parse_constant=number)
     except (ValueError, RecursionError) as error:
         shown = line.decode(errors="replace")
         where = f"at line 1, column {error.colno}: " if isinstance(error, json.JSONDecodeError) else ""
         what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise QueryError(f"parse error {where}{what} - could not parse input line as json request: {_short(shown)}") from None
+        raise QueryError(f"parse error {where}{what} - could not parse input line as json request: {short(shown)}") from None
     if not isinstance(asked, dict):
-        raise QueryError(f"Request must be a json object - could not parse input line as json request: {_short(text)}")
+        raise QueryError(f"Request must be a json object - could not parse input line as json request: {short(text)}")
     if not isinstance(asked.get("id"), str):
         raise QueryError('Request must have a string "id" field')
+    if len(asked["id"]) > LONGEST_ID:
+        raise QueryError(f"Must have at most {LONGEST_ID:,} characters, not {len(asked['id']):,}", "id")
+    for field in [name for name, value in asked.items() if _holds_no_number(value)] if beyond else ():
+        text = f"Must be a number within a float's range, or hold only such ones, not {short(beyond[0], 60)}"
+        raise QueryError(text, short(field, 100), asked["id"])
     return asked
 
 
-def _short(text: str, most: int = 500) -> str:
-    return text if len(text) <= most else text[:most] + "..."
+def _holds_no_number(value) -> bool:
+    """Whether there is infinity, or what is not a number, anywhere in a JSON value."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            return True
+        left += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return False
 
 
 def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
@@ -130,10 +174,11 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     take.skip("id")
     size = _size(take)
     points = size**2
-    stones = tuple(_plays(take.array("initialStones", ()), "initialStones", size, passes=False))
+    stones = _at_most(take.array("initialStones", ()), points, "initialStones")
+    stones = tuple(_plays(stones, "initialStones", size, passes=False))
     if len({point for _, point in stones}) < len(stones):
         raise QueryError("Two stones on one point", "initialStones")
-    moves = tuple(_plays(take.array("moves"), "moves", size))
+    moves = tuple(_plays(_at_most(take.array("moves"), MOST_MOVES, "moves"), "moves", size))
     named = take.value("initialPlayer", None)
     first = moves[0][0] if moves else BLACK
     if named is not None:
@@ -147,27 +192,36 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     override = fields.Fields(settings, "overrideSettings")
     visits = override.integer("maxVisits", visits, 1, MOST_VISITS)
     visits = override.integer("maxPlayouts", visits, 1, MOST_VISITS)
-    perspective = override.one_of("reportAnalysisWinratesAs", "BLACK", tuple(_PERSPECTIVES))
-    seconds = override.number("maxTime", None, 0.0, math.inf)
+    perspective = override.one_of("reportAnalysisWinratesAs", "BLACK", tuple(_PERSPECTIVES), any_case=True)
+    seconds = override.number("maxTime", None, 0.0, 1e9)
     line = override.integer("analysisPVLen", 15, 1, 1000)
     override.skip(*_SETTINGS_WITHOUT_EFFECT)
     if override.left:
-        warnings.append(("overrideSettings", f"Unknown or unused settings: {', '.join(override.left)}"))
+        warnings.append(("overrideSettings", short(f"Unknown or unused settings: {', '.join(override.left)}")))
     query = Query(
         id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
-        komi=komi,
-        visits=visits, seconds=seconds if seconds is None or math.isfinite(seconds) else None,
+        komi=komi, visits=visits, seconds=seconds,
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
         line=take.integer("analysisPVLen", line, 1, 1000), perspective=_PERSPECTIVES[perspective],
         ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
-        policy=take.boolean("includePolicy"), amaf=take.boolean("includeAmaf"),
+        policy=take.boolean("includePolicy"), pv_visits=take.boolean("includePVVisits"), amaf=take.boolean("includeAmaf"),
         report_every=take.number("reportDuringSearchEvery", None, 0.001, 1e6),
         first_report=take.number("firstReportDuringSearchAfter", None, 0.0, 1e6), restrictions=_restrictions(take, points, size),
     )  # fmt: skip
-    for name in take.left:
+    left = list(take.left)
+    for name in left[:MOST_WARNINGS]:
         text = "Field has no effect here: there is no neural network" if name in _WITHOUT_EFFECT else _UNUSED
-        warnings.append((name, text))
+        warnings.append((short(name, 100), text))
+    if left[MOST_WARNINGS:]:
+        warnings.append((short(left[MOST_WARNINGS], 100), f"{_UNUSED} (and of {len(left) - MOST_WARNINGS - 1:,} more fields)"))
     return query, warnings
+
+
+def _at_most(array, most: int, field: str):
+    """An array that is not too long."""
+    if len(array) > most:
+        raise QueryError(f"Must hold at most {most:,} elements, not {len(array):,}", field)
+    return array
 
 
 def _size(take: fields.Fields) -> int:
@@ -184,7 +238,7 @@ def _rules(take: fields.Fields) -> tuple[rulesets.Ruleset, str | None]:
     try:
         rules, warning = rulesets.find(asked)
     except ValueError as error:
-        raise QueryError(str(error), "rules") from None
+        raise QueryError(short(str(error)), "rules") from None
     bonus = take.one_of("whiteHandicapBonus", rules.handicap, ("0", "N", "N-1"))
     return dataclasses.replace(rules, handicap=bonus), warning
 
@@ -192,9 +246,11 @@ def _rules(take: fields.Fields) -> tuple[rulesets.Ruleset, str | None]:
 def _turns(take: fields.Fields, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The turns asked about, each once, and their priorities."""
     turns, priority = take.array("analyzeTurns", (last,)), take.integer("priority", 0, -(2**31), 2**31 - 1)
+    _at_most(turns, MOST_MOVES + 1, "analyzeTurns")
     for turn in turns:
         if not fields.is_integer(turn) or not 0 <= turn <= last:
-            raise QueryError(f"Invalid turn number: must be from 0 to {last}, the number of moves, not {turn!r}", "analyzeTurns")
+            text = f"Invalid turn number: must be from 0 to {last}, the number of moves, not {short(repr(turn), 60)}"
+            raise QueryError(text, "analyzeTurns")
     if not turns:
         raise QueryError("Must hold at least one turn number", "analyzeTurns")
     priorities = take.array("priorities", [priority] * len(turns))
@@ -213,13 +269,19 @@ def _plays(pairs, field: str, size: int, *, passes: bool = True):
         colour, point = _colour(pair[0], field), _point(pair[1], field, size)
         if point == size**2 and not passes:
             raise QueryError("Could not parse board location: pass", field)
-        yield colour, point
+        yield _move(colour, point)
+
+
+@functools.cache
+def _move(colour: int, point: int) -> tuple[int, int]:
+    """One object for all moves that are equal, so that a long game that waits takes little memory."""
+    return colour, point
 
 
 def _colour(name, field: str) -> int:
     colour = _COLOURS.get(name.lower()) if isinstance(name, str) else None
     if colour is None:
-        raise QueryError(f"Could not parse player: {_short(str(name), 50)}", field)
+        raise QueryError(f"Could not parse player: {short(str(name), 50)}", field)
     return colour
 
 
@@ -228,7 +290,7 @@ def _point(name, field: str, size: int) -> int:
     try:
         return coordinates.point(name.strip() if isinstance(name, str) else "", size)
     except ValueError:
-        raise QueryError(f"Could not parse board location: {_short(str(name), 50)}", field) from None
+        raise QueryError(f"Could not parse board location: {short(str(name), 50)}", field) from None
 
 
 def _restrictions(take: fields.Fields, points: int, size: int) -> Restrictions | None:
@@ -237,13 +299,18 @@ def _restrictions(take: fields.Fields, points: int, size: int) -> Restrictions |
     if not avoid and not allow:
         return None
     out = Restrictions(np.zeros((2, points + 1), np.int64), np.zeros(2, np.int64), np.zeros((2, points + 1), np.bool_))
+    number = 0
     for field, entries in (("avoidMoves", avoid), ("allowMoves", allow)):
         for entry in entries:
             if not isinstance(entry, dict):
                 raise QueryError("Must be an array of dictionaries with player, moves and untilDepth", field)
             part = fields.Fields(entry, field)
             colour = 0 if _colour(part.value("player"), field) == BLACK else 1
-            moves = [_point(name, field, size) for name in part.array("moves")]
+            names = part.array("moves")
+            number += 1 + len(names)
+            if number > MOST_RESTRICTED:
+                raise QueryError(f"At most {MOST_RESTRICTED:,} dictionaries and moves may be given in all", field)
+            moves = [_point(name, field, size) for name in names]
             until = part.integer("untilDepth", fields.REQUIRED, 1, 10**6)
             if field == "avoidMoves":
                 out.avoid_until[colour, moves] = np.maximum(out.avoid_until[colour, moves], until)

@@ -56,11 +56,10 @@ def of_search(task: Task, during: bool) -> dict:
     """Of a search, without ownership."""
     search, query = task.search, task.query
     found = search.statistics()
-    infos = move_infos.move_infos(search, line=query.line, statistics=found)
+    infos = move_infos.move_infos(search, line=query.line, statistics=found, pv_visits=query.pv_visits)
     out = _reply(task, during, infos, move_infos.root_info(found), found.black)
     if query.policy:
-        legal = np.asarray(task.position.legal())[0]
-        out["policy"] = _policy(np.where(found.playable, move_infos.priors(found), 0.0), legal)
+        out["policy"] = _policy(np.where(found.playable, move_infos.priors(found), 0.0), task.legal)
     if query.amaf:
         # The search's first plays are the mover's only.
         size, turned = query.size, _turned(query, found.black)
@@ -99,9 +98,8 @@ def of_playouts(task: Task, found: Evaluation, during: bool) -> dict:
     mover = 0 if black else 1
     if query.policy:
         wins = found.amaf_wins[mover].reshape(-1)
-        legal = np.asarray(task.position.legal())[0]
-        shares = np.where(legal[:-1], wins, 0.0)
-        out["policy"] = _policy(np.append(shares / (shares.sum() or 1.0), 0.0), legal)
+        shares = np.where(task.legal[:-1], wins, 0.0)
+        out["policy"] = _policy(np.append(shares / (shares.sum() or 1.0), 0.0), task.legal)
     if query.amaf:
         out["amaf"] = {}
         for colour, name in enumerate(("black", "white")):

@@ -3,21 +3,23 @@
 import collections
 import dataclasses
 import json
-import sys
 import threading
-import traceback
 from collections.abc import Callable
 
+from search.analysis import complaints, replies
 from search.analysis import query as queries
-from search.analysis import replies
 from search.analysis.fields import Fields, QueryError, is_integer
 from search.analysis.games import Games
+from search.analysis.memory import Queues
 from search.analysis.scheduler import Engine, Scheduler
 from search.analysis.work import Task, tasks_of
 
-#: Lines that wait to be sent to a client, and that are few enough again, before more is read from him; reports leave out what
-#: would make them more.
-MANY, FEW = 2_000, 500
+#: Bytes that wait to be sent to a client, and that are few enough again, before more is read from him or worked for him.
+MANY, FEW = 4 << 20, 1 << 20
+#: Bytes that a line takes besides its own.
+_OF_LINE = 64
+#: What clients may have waiting, as a part of the memory for trees: one in so many.
+QUEUES = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Limits:
     seed: int = 0
     queue: int = 20_000
     """Positions that a client may have waiting."""
-    line: int = 1 << 20
+    line: int = 1 << 17
     """Bytes of a line."""
 
 
@@ -40,15 +42,30 @@ class Service:
       engine: how positions are analysed.
       limits: see there.
       log: told every line that comes in and goes out.
+      on_failure: called, in any thread, when nothing can be analysed any more.
     """
 
-    def __init__(self, engine: Engine | None = None, limits: Limits | None = None, log: Callable[[str], None] | None = None):
-        self.limits, self.log = limits or Limits(), log
-        self.scheduler, self.games = Scheduler(engine or Engine()), Games()
+    def __init__(
+        self, engine: Engine | None = None, limits: Limits | None = None, log: Callable[[str], None] | None = None,
+        on_failure: Callable[[], None] = lambda: None,
+    ):  # fmt: skip
+        self.limits, self.log, self.games = limits or Limits(), log, Games()
+        self.scheduler = Scheduler(engine or Engine(), self.games, on_failure)
+        self._queues, self._lock = Queues(self.scheduler.engine.memory // QUEUES), threading.Lock()
 
     def end(self) -> None:
         """Answers whatever is pending with `noResults`, and ends."""
         self.scheduler.end()
+
+    def queue(self, cost: int, mine: int) -> bool:
+        """Whether a client who has so many bytes waiting may have so many more; then they are counted. For any thread."""
+        with self._lock:
+            return self._queues.take(cost, mine)
+
+    def unqueue(self, cost: int) -> None:
+        """Counts bytes that wait no more. For any thread."""
+        with self._lock:
+            self._queues.give_back(cost)
 
 
 class Client:
@@ -63,7 +80,11 @@ class Client:
     def __init__(self, service: Service):
         self._service, self._scheduler = service, service.scheduler
         self._lines: collections.deque[bytes] = collections.deque()
-        self._pending, self._ended, self._gone = 0, False, False
+        self._tasks: dict[str, dict[Task, None]] = {}
+        """All that he waits for, by the query's id."""
+        self._unsent = self._pending = self._queued = 0
+        """Bytes that wait to be sent, tasks that wait for their last replies, and bytes that these take."""
+        self._ended, self._gone = False, False
         self._change = threading.Condition()
 
     # What the scheduler needs.
@@ -71,24 +92,46 @@ class Client:
     @property
     def has_room(self) -> bool:
         """Whether he reads fast enough to be sent more than he must be."""
-        return len(self._lines) < FEW
+        return self._unsent < FEW
 
     def send(self, reply: dict) -> None:
         """Has a reply sent."""
-        line = json.dumps(reply, allow_nan=False, separators=(",", ":"), sort_keys=True).encode() + b"\n"
-        if self._service.log is not None:
-            self._service.log(f"> {line.decode().rstrip()}")
+        line = _encoded(reply)
         with self._change:
-            if not self._gone:
-                self._lines.append(line)
-                self._change.notify_all()
+            self._put(line)
+
+    def report(self, task: Task, reply: dict) -> None:
+        """Has a report sent, unless the task has had its last reply."""
+        line = _encoded(reply)
+        with self._change:
+            if not task.finished:
+                self._put(line)
 
     def finish(self, task: Task, reply: dict) -> None:
-        """Has a task's last reply sent."""
-        self.send(reply)
+        """Has a task's last reply sent, once: whoever comes first."""
+        line = _encoded(reply)
         with self._change:
+            if task.finished:
+                return
+            task.finished = True
+            self._put(line)
             self._pending -= 1
+            self._queued -= task.cost
+            same = self._tasks[task.query.id]
+            del same[task]
+            if not same:
+                del self._tasks[task.query.id]
             self._change.notify_all()
+        self._service.unqueue(task.cost)
+
+    def _put(self, line: bytes) -> None:
+        if self._gone:
+            return
+        if self._service.log is not None:
+            self._service.log(f"> {line.decode().rstrip()}")
+        self._lines.append(line)
+        self._unsent += len(line) + _OF_LINE
+        self._change.notify_all()
 
     # What the threads of his connection need.
 
@@ -100,14 +143,16 @@ class Client:
                 return None
             out = b"".join(self._lines)
             self._lines.clear()
+            self._unsent = 0
             self._change.notify_all()
-            return out
+        self._scheduler.wake()
+        return out
 
     def wait_for_room(self) -> None:
         """Waits until he has read enough of his replies; one who does not read is not listened to either."""
-        if len(self._lines) >= MANY:
+        if self._unsent >= MANY:
             with self._change:
-                self._change.wait_for(lambda: len(self._lines) < FEW or self._gone)
+                self._change.wait_for(lambda: self._unsent < FEW or self._gone)
 
     def end(self) -> None:
         """He will send no more; what he has asked is still answered."""
@@ -120,8 +165,18 @@ class Client:
         with self._change:
             self._gone = True
             self._lines.clear()
+            self._unsent = 0
             self._change.notify_all()
-        self._scheduler.terminate(self)
+        self.give_up()
+
+    def give_up(self, name: str | None = None, turns: frozenset[int] | None = None) -> None:
+        """Answers what he waits for without results: all of it, one query, or some turns of these."""
+        with self._change:
+            chosen = list(self._tasks.values()) if name is None else [self._tasks.get(name, {})]
+            chosen = [task for tasks in chosen for task in tasks if turns is None or task.turn in turns]
+        for task in chosen:
+            self.finish(task, replies.no_results(task))
+        self._scheduler.wake()
 
     def read(self, line: bytes) -> None:
         """Does what a line asks for."""
@@ -139,9 +194,11 @@ class Client:
             else:
                 self._ask(asked)
         except QueryError as error:
-            self.send(replies.error(str(error), error.field, name))
+            self.send(replies.error(str(error), error.field, error.name or name))
+        except RecursionError:
+            self.send(replies.error("The request is nested too deeply", name=name))
         except Exception as error:  # a fault of the program, which must not end it
-            traceback.print_exception(error, file=sys.stderr)
+            complaints.tell(error)
             self.send(replies.error(f"Internal error: {type(error).__name__}: {error}", name=name))
 
     def too_long(self) -> None:
@@ -151,19 +208,34 @@ class Client:
     def _ask(self, asked: dict) -> None:
         query, warnings = queries.read_query(asked)
         limits = self._service.limits
-        line = self._service.games.line(query.size, query.stones, query.first, query.moves)
-        tasks = tasks_of(query, line, self, visits=limits.visits, playouts=limits.playouts, seed=limits.seed)
-        if any(task.with_tree for task in tasks):
+        tasks = tasks_of(query, self, visits=limits.visits, playouts=limits.playouts, seed=limits.seed)
+        # Only now what may cost more: there is room for as many, and the game is one.
+        self._check_room(len(tasks))
+        self._service.games.check(query.size, query.stones, query.first, query.moves)
+        if tasks[0].with_tree:
             self._scheduler.prepare(query.size)
-        with self._change:
-            full = self._pending + len(tasks) > limits.queue
-            if not full:
-                self._pending += len(tasks)
-        if full:
-            raise QueryError(f"The queue is full: a client may have {limits.queue} positions waiting; ask again later")
+        self._take_on(tasks)
         for field, text in warnings:
             self.send(replies.warning(text, field, query.id))
         self._scheduler.submit(tasks)
+
+    def _check_room(self, number: int) -> None:
+        most = self._service.limits.queue
+        if self._pending + number > most:
+            raise QueryError(f"The queue is full: a client may have {most} positions waiting; ask again later")
+
+    def _take_on(self, tasks: list[Task]) -> None:
+        """Counts tasks as pending."""
+        cost = sum(task.cost for task in tasks)
+        if not self._service.queue(cost, self._queued):
+            raise QueryError("The queue is full: what waits for a client may take no more memory than is left for others; ask again later")
+        with self._change:
+            self._pending += len(tasks)
+            self._queued += cost
+            self._tasks.setdefault(tasks[0].query.id, {}).update(dict.fromkeys(tasks))
+            gone = self._gone
+        if gone:
+            self.give_up()
 
     def _act(self, asked: dict) -> None:
         action, engine = asked["action"], self._scheduler.engine
@@ -178,16 +250,22 @@ class Client:
             name = Fields(asked).value("terminateId")
             if not isinstance(name, str):
                 raise QueryError("Must be a string", "terminateId")
-            self._scheduler.terminate(self, name, _turns(asked), lambda: self.send(replies.answer_to(asked)))
+            self.give_up(name, _turns(asked))
+            self.send(replies.answer_to(asked))
         elif action == "terminate_all":
-            self._scheduler.terminate(self, None, _turns(asked), lambda: self.send(replies.answer_to(asked)))
+            self.give_up(None, _turns(asked))
+            self.send(replies.answer_to(asked))
         else:
             raise QueryError("'action' field must be one of " + ", ".join(queries.ACTIONS), "action")
 
 
-def _turns(asked: dict) -> list[int] | None:
+def _turns(asked: dict) -> frozenset[int] | None:
     """The turns that are to be given up, None for all."""
     turns = Fields(asked).array("turnNumbers", None)
     if turns is not None and not all(map(is_integer, turns)):
         raise QueryError("Must be an array of integers", "turnNumbers")
-    return turns
+    return None if turns is None else frozenset(turns)
+
+
+def _encoded(reply: dict) -> bytes:
+    return json.dumps(reply, allow_nan=False, separators=(",", ":"), sort_keys=True).encode() + b"\n"

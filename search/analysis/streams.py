@@ -58,7 +58,7 @@ def attend(
       service: what the clients share.
       read: reads up to so many bytes from him, none at the end; may raise OSError.
       write: sends bytes, all of them; raises OSError when he is gone.
-      gone: returns when he is gone, after he has said that he will send no more; None where he waits for his answers.
+      gone: returns when he is gone, however that shows before something is sent to him; None where it does not.
 
     Returns:
       (the client, the thread that writes to him and ends when he has got all replies or is gone).
@@ -74,11 +74,12 @@ def attend(
                 else:
                     client.read(line)
             client.end()
-            if gone is not None:
-                gone()
-                client.drop()
         except OSError:
             client.drop()
+
+    def watch() -> None:
+        gone()
+        client.drop()
 
     def write_all() -> None:
         try:
@@ -88,6 +89,8 @@ def attend(
             client.drop()
 
     threading.Thread(target=read_all, name="reads", daemon=True).start()
+    if gone is not None:
+        threading.Thread(target=watch, name="watches", daemon=True).start()
     writer = threading.Thread(target=write_all, name="writes", daemon=True)
     writer.start()
     return client, writer
@@ -104,12 +107,25 @@ def at_stdin(service: Service, output: int) -> tuple[Client, threading.Thread]:
         while view:
             view = view[os.write(output, view) :]
 
-    return attend(service, lambda most: os.read(0, most), write)
+    return attend(service, lambda most: os.read(0, most), write, _failure_of(output))
+
+
+def _failure_of(descriptor: int) -> Callable[[], object]:
+    """What returns when nobody is at the other end of a pipe or connection any more; with a file or a terminal it never does."""
+    failure = select.poll()
+    failure.register(descriptor, 0)
+    return failure.poll
 
 
 def own_stdout() -> int:
     """A file descriptor of what is stdout now; whatever else the program prints goes to stderr from now on."""
-    sys.stdout.flush()
+    for number in (0, 1, 2):  # a stream that is closed would lend its number to the next file that is opened
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is not None:
+        sys.stdout.flush()
     output = os.dup(1)
     os.dup2(2, 1)
     return output
@@ -172,9 +188,7 @@ class Listener:
         for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
             if hasattr(socket, option):
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), PROBES)
-        failure = select.poll()
-        failure.register(connection, 0)
-        client, writer = attend(self._service, connection.recv, connection.sendall, failure.poll)
+        client, writer = attend(self._service, connection.recv, connection.sendall, _failure_of(connection.fileno()))
         self._connected[client] = writer
 
         def tidy() -> None:

@@ -2,19 +2,23 @@
 
 import dataclasses
 import itertools
+import threading
 import time
 
 import numpy as np
 
 import jaxgo
 from jaxgo import Evaluation, Position
-from search.analysis.games import Node, together
+from search.analysis.fields import QueryError
+from search.analysis.games import Games, together
 from search.analysis.query import Query
-from search.game import turn as turn_of
+from search.game import repeating
 from search.search import Search
 
 #: Playouts that a search makes at least: all of the first ones start at the root, and there must be a move to tell of.
 LEAST_VISITS = 192
+#: Bytes of a task that waits.
+_BYTES = 1_200
 _numbers = itertools.count()
 
 
@@ -26,28 +30,55 @@ class Task:
     query: Query
     turn: int
     priority: int
-    position: Position
-    """With the colour to move that the query means."""
-    history: np.ndarray
     komi: float
     visits: int
     """Playouts to make."""
     seed: int
     with_tree: bool
+    cost: int = 0
+    """Bytes that it takes while it is pending, its tree apart."""
     number: int = dataclasses.field(default_factory=lambda: next(_numbers))
     """In the order of arrival."""
+    waiting: bool = False
+    """Whether it has not begun."""
     finished: bool = False
-    """Whether the last reply has been given."""
+    """Whether the last reply has been given; the client sees to that."""
+    position: Position | None = None
+    """With the colour to move that the query means; None until it is needed, as are the next two."""
+    history: np.ndarray | None = None
+    """uint64 [n]: hashes of the earlier positions."""
+    legal: np.ndarray | None = None
+    """bool [P + 1]: where the mover may play, superko counted; for queries that want the policy."""
     search: Search | None = None
+    memory: int = 0
+    """Bytes that its tree may take."""
     deadline: float | None = None
     next_report: float | None = None
+    reporting: bool = False
+    """Whether a report waits for its ownership."""
     winding_up: bool = False
     """Whether the search has ended and the reply waits for the ownership."""
+    last_step: int = 0
+    """When its search was last seen to."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still to begin."""
+        return self.waiting and not self.finished
 
     @property
     def to_play(self) -> int:
         """1 Black, -1 White."""
-        return int(self.position.to_play[0])
+        return self.query.to_play(self.turn)
+
+    def prepare(self, games: Games) -> None:
+        """Finds the position and what belongs to it; for any thread."""
+        query = self.query
+        place = games.at(query.size, query.stones, query.first, query.moves, self.turn)
+        if query.policy:
+            self.legal = np.array(place.position.legal())[0]
+            self.legal[:-1] &= ~repeating(place.position, place.history)
+        self.position, self.history = place.position, place.history
 
     def begin(self) -> None:
         """Starts the task's clocks."""
@@ -57,43 +88,44 @@ class Task:
             self.next_report = now + (query.report_every if query.first_report is None else query.first_report)
 
     def report_is_due(self) -> bool:
-        """Whether to report now; then the next report is set."""
-        now = time.monotonic()
-        if self.next_report is None or now < self.next_report:
-            return False
-        self.next_report = now + self.query.report_every
-        return True
+        """Whether the time for a report has come, and the last one has been sent."""
+        return self.next_report is not None and not self.reporting and time.monotonic() >= self.next_report
+
+    def set_next_report(self) -> None:
+        """A report is made now: sets the time of the next one, in step with the others unless that has passed."""
+        now, every = time.monotonic(), self.query.report_every
+        self.next_report = self.next_report + every if self.next_report + every > now else now + every
 
     def late(self) -> bool:
         """Whether the time is up."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def tasks_of(query: Query, line: list[Node], client, *, visits: int, playouts: int, seed: int) -> list[Task]:
+def tasks_of(query: Query, client, *, visits: int, playouts: int, seed: int) -> list[Task]:
     """A task for each turn of a query.
 
     Args:
       query: the query.
-      line: the game's positions.
       client: who asks.
       visits: playouts of a search where the query does not say.
       playouts: playouts of an evaluation without a tree where the query does not say.
       seed: where the query does not say.
+
+    Raises:
+      QueryError: moves are to be avoided, or to be kept to, by playouts without a tree.
     """
     asked = query.visits if query.visits is not None else visits
     with_tree = query.playouts is None and asked > 1
+    if query.restrictions is not None and not with_tree:
+        field = "avoidMoves" if query.restrictions.avoid_until.any() else "allowMoves"
+        raise QueryError("Cannot be done by playouts without a tree: ask for a maxVisits of 2 or more, and no playouts", field)
     number = max(asked, LEAST_VISITS) if with_tree else query.playouts if query.playouts is not None else playouts
-    tasks = []
-    for turn, priority in zip(query.turns, query.priorities):
-        node = line[turn]
-        position = turn_of(node.position, node.to_play)
-        tasks.append(
-            Task(
-                client, query, turn, priority, position, node.history, query.komi_at(turn), number,
-                seed if query.seed is None else query.seed, with_tree,
-            )
-        )  # fmt: skip
-    return tasks
+    cost = _BYTES + -(-query.num_bytes // len(query.turns))
+    seed = seed if query.seed is None else query.seed
+    return [
+        Task(client, query, turn, priority, query.komi_at(turn), number, seed, with_tree, cost)
+        for turn, priority in zip(query.turns, query.priorities)
+    ]
 
 
 class Batch:
@@ -102,17 +134,23 @@ class Batch:
     All positions have stream 0, so that what a position gets does not depend on which others are in the batch.
     """
 
-    def __init__(self, tasks: list[Task]):
-        self.tasks = tasks
+    def __init__(self, tasks: list[Task], games: Games):
+        self.tasks, self._games = tasks, games
         first = tasks[0]
-        self._position = together([task.position for task in tasks])
         self._komi, self._seed, self._playouts = first.komi, first.seed, first.visits
+        self._position, self._making = None, threading.Lock()
+        self.reports = any(task.query.report_every is not None for task in tasks)
         self.issued, self._found = 0, None
 
     @staticmethod
     def key(task: Task) -> tuple:
         """Tasks with one key may share a batch."""
         return task.query.size, task.komi, task.seed, task.visits
+
+    @property
+    def client(self):
+        """Whose turn it takes: of those who still wait, the first."""
+        return next((task.client for task in self.tasks if not task.finished), None)
 
     @property
     def wanted(self) -> bool:
@@ -125,6 +163,11 @@ class Batch:
         return self.issued == self._playouts
 
     @property
+    def begun(self) -> bool:
+        """Whether some playouts have been made."""
+        return self._found is not None
+
+    @property
     def complete(self) -> bool:
         """Whether all playouts have been made."""
         return self._found is not None and int(self._found.num_playouts[0]) == self._playouts
@@ -133,7 +176,16 @@ class Batch:
         """The next playouts, about so many in all: a function that plays them, for any thread."""
         count = min(max(budget // len(self.tasks), 1), self._playouts - self.issued)
         first, self.issued = self.issued, self.issued + count
-        return lambda: jaxgo.evaluate(self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0)
+
+        def play() -> Evaluation:
+            with self._making:
+                if self._position is None:
+                    for task in self.tasks:
+                        task.prepare(self._games)
+                    self._position = together([task.position for task in self.tasks])
+            return jaxgo.evaluate(self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0)
+
+        return play
 
     def add(self, part: Evaluation) -> None:
         """Adds the result of a slice."""

@@ -1,12 +1,10 @@
 """`jaxgo analysis`: positions analysed for other programs, in KataGo's JSON protocol."""
 
 import argparse
-import pathlib
 import signal
-import sys
 import threading
 
-from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
@@ -23,11 +21,14 @@ a query:
    "analyzeTurns": [0, 1, 2], "maxVisits": 5000, "includeOwnership": true}}            (on one line)
 needed: id moves rules boardXSize boardYSize (square, 2 to 25)
 also:   initialStones initialPlayer komi whiteHandicapBonus analyzeTurns maxVisits includeOwnership includeMovesOwnership
-        includePolicy analysisPVLen avoidMoves allowMoves overrideSettings (reportAnalysisWinratesAs, maxVisits, maxTime)
-        reportDuringSearchEvery firstReportDuringSearchAfter priority priorities
+        includePolicy includePVVisits analysisPVLen avoidMoves allowMoves overrideSettings (reportAnalysisWinratesAs,
+        maxVisits, maxTime) reportDuringSearchEvery firstReportDuringSearchAfter priority priorities
 actions: query_version query_models clear_cache terminate terminate_all
 Rates and leads are Black's unless reportAnalysisWinratesAs is WHITE or SIDETOMOVE. The rules are always area scoring with
-positional superko and without suicide; other rules are played as these, with a warning where that can change a score.
+positional superko and without suicide; other rules are played as these, with a warning where that can change a score. A
+game's own moves may repeat positions, as many programs know simple ko alone; the moves that are proposed do not.
+At most 1,000 moves in a game. Clients at a port take turns, then their queries' priorities count; what one client has waiting,
+or does not read, holds up nobody else.
 
 what is different from KataGo: visits are playouts, so ask for many (a search makes at least 192), and "prior" and "policy" are
 shares of what RAVE has learnt. What is added:
@@ -62,16 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help=seed)
     active = "searches under way at a time (default: %(default)s)"
     parser.add_argument("--active", type=options.count(1, 1024), default=64, metavar="N", help=active)
+    options.add_memory_argument(parser)
     queue = "positions that a client may have waiting (default: %(default)s)"
     parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
     line = "bytes of a line of input (default: %(default)s)"
-    parser.add_argument("--max-line", type=options.count(100), default=1 << 20, metavar="N", help=line)
+    parser.add_argument("--max-line", type=options.count(100), default=1 << 17, metavar="N", help=line)
     parser.add_argument("--log", metavar="FILE", help="append every line that comes in (<) and goes out (>)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
-    log = _log(args.log)
     ends, signals = threading.Event(), []
 
     def end(number, _) -> None:
@@ -85,25 +86,26 @@ def run(args: argparse.Namespace) -> int:
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        from search.analysis import streams
+        from search.analysis import complaints, streams
         from search.analysis.scheduler import Engine
         from search.analysis.service import Limits, Service
 
         output = streams.own_stdout()
-        engine = Engine(args.bot, args.playouts_per_leaf, args.active)
+        log = _log(args.log)
+        engine = Engine(args.bot, args.playouts_per_leaf, args.active, args.memory or options.default_memory())
         limits = Limits(args.visits, args.playouts, args.seed, args.max_queue, args.max_line)
-        service = Service(engine, limits, log)
+        service = Service(engine, limits, log, on_failure=ends.set)
         if args.listen is not None:
             try:
                 listener = streams.Listener(service, *args.listen)
             except OSError as error:
                 raise UsageError(f"cannot listen at {args.listen[0]}:{args.listen[1]}: {error.strerror}") from error
-            print(f"jaxgo analysis: listening at {listener.address}", file=sys.stderr, flush=True)
+            complaints.say(f"listening at {listener.address}")
             wait_for_the_end()
             service.end()
             listener.close()
         else:
-            print("jaxgo analysis: ready", file=sys.stderr, flush=True)
+            complaints.say("ready")
             client, writer = streams.at_stdin(service, output)
             threading.Thread(target=lambda: (writer.join(), ends.set()), daemon=True).start()
             wait_for_the_end()
@@ -113,6 +115,8 @@ def run(args: argparse.Namespace) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    if service.scheduler.failed:
+        return EXIT_FAILED
     return EXIT_INTERRUPTED if signal.SIGINT in signals else EXIT_DONE
 
 
@@ -120,11 +124,12 @@ def _log(path: str | None):
     """What writes a line to the log, None without one."""
     if path is None:
         return None
+    from search.analysis.log import Log
+
     try:
-        file = pathlib.Path(path).open("a", encoding="utf-8", errors="replace", buffering=1)
+        return Log(path)
     except OSError as error:
         raise UsageError(f"the log {path!r} cannot be written: {error.strerror}") from error
-    return lambda line: file.write(f"{line}\n")
 
 
 def _tree_bot(text: str) -> str:

@@ -136,9 +136,9 @@ def test_settings(talk):
 
 
 def test_unknown_fields_and_other_rules_are_warned_of_and_answered(talk):
-    talk.ask(query("w", playouts=5, rules="japanese", maxvisits=3, includePVVisits=True))
+    talk.ask(query("w", playouts=5, rules="japanese", maxvisits=3, includeOwnershipStdev=True))
     warnings = {r["field"]: r["warning"] for r in talk.replies if "warning" in r}
-    assert warnings.keys() == {"rules", "maxvisits", "includePVVisits"}
+    assert warnings.keys() == {"rules", "maxvisits", "includeOwnershipStdev"}
     assert "area scoring" in warnings["rules"]
     assert all(r["id"] == "w" for r in talk.replies)
 
@@ -212,14 +212,50 @@ def test_bad_fields(talk, change, field, text):
     assert text in reply["error"]
 
 
-def test_superko_is_illegal_and_says_so(talk):
-    """Both players take the ko in turn, without a move elsewhere."""
-    stones = [["B", "B4"], ["B", "A3"], ["B", "B2"], ["W", "C4"], ["W", "D3"], ["W", "C2"], ["W", "B3"]]
-    taking = ["B C3", "W B3"]
-    assert "Illegal move 1: W B3: the ko forbids it" in talk.error(query("ko", *taking, initialStones=stones))["error"]
-    again = talk.error(query("superko", "B C3", "W pass", "B pass", "W B3", initialStones=stones))
-    assert "Illegal move 3: W B3: it repeats an earlier position" in again["error"]
+#: White has just taken a ko at B3, so to speak; Black may take it back at C3.
+KO = [["B", "B4"], ["B", "A3"], ["B", "B2"], ["W", "C4"], ["W", "D3"], ["W", "C2"], ["W", "B3"]]
+
+
+def test_moves_that_no_rules_allow(talk):
+    """The ko, taken back at once, and suicide."""
+    assert "Illegal move 1: W B3: the ko forbids it" in talk.error(query("ko", "B C3", "W B3", initialStones=KO))["error"]
     assert talk.error(query("suicide", "B A2", "W E5", "B B1", "W A1"))["error"].endswith("it is suicide")
+
+
+@pytest.mark.parametrize("kind", [{"maxVisits": 400}, {"playouts": 50}])
+def test_superko_is_for_the_moves_that_are_proposed(talk, kind):
+    """A game may have gone on against it, as other programs' do; what repeats a position is illegal all the same."""
+    moves = ["B C3", "W pass", "B pass"]
+    before = talk.ask(query("before", *moves, initialStones=KO, includePolicy=True, **kind))
+    assert before["policy"][2 * 5 + 1] == -1, "B3 would repeat the position before the first move"
+    assert "B3" not in {info["move"] for info in before["moveInfos"]}
+    after = talk.ask(query("after", *moves, "W B3", initialStones=KO, includePolicy=True, **kind))
+    assert after["rootInfo"]["currentPlayer"] == "B" and after["policy"][2 * 5 + 1] == -1
+    elsewhere = talk.ask(query("elsewhere", "B C3", initialStones=KO[:-1], includePolicy=True, **kind))
+    assert elsewhere["policy"][2 * 5 + 1] >= 0
+
+
+def test_visits_along_variations(talk):
+    infos = talk.ask(query("pv", maxVisits=1000, includePVVisits=True))["moveInfos"]
+    assert all(len(info["pvVisits"]) == len(info["pv"]) and info["pvVisits"][0] == info["visits"] for info in infos)
+    assert all(info["pvVisits"] == sorted(info["pvVisits"], reverse=True) and info["pvVisits"][-1] > 0 for info in infos)
+    assert max(len(info["pvVisits"]) for info in infos) > 1
+    assert "pvVisits" not in talk.ask(query("none", maxVisits=1000))["moveInfos"][0]
+
+
+@pytest.mark.parametrize(("name", "same"), [("white", "WHITE"), ("W", "WHITE"), ("b", "BLACK"), ("Black", "BLACK"), ("sideToMove", "SIDETOMOVE")])
+def test_names_of_perspectives(name, same):
+    one, other = (read_query(query("p", overrideSettings={"reportAnalysisWinratesAs": x}))[0] for x in (name, same))
+    assert one == other
+
+
+@pytest.mark.parametrize("kind", [{"playouts": 50}, {"maxVisits": 1}])
+@pytest.mark.parametrize("field", ["avoidMoves", "allowMoves"])
+def test_moves_to_avoid_need_a_tree(talk, field, kind):
+    """Playouts would ignore them."""
+    reply = talk.error(query("p", **{field: [{"player": "B", "moves": ["C3"], "untilDepth": 1}]}, **kind))
+    assert reply["field"] == field and "Cannot be done by playouts without a tree" in reply["error"]
+
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import shlex
 import signal
 import socket
 import struct
@@ -130,9 +131,9 @@ def test_what_a_client_who_is_gone_has_asked_for_is_given_up(listener):
     peer = Peer(listener)
     peer.send(query("gone", reportDuringSearchEvery=0.01, **LONG))
     assert peer.reply()["isDuringSearch"]
-    assert scheduler._active
+    assert scheduler._searches.active
     peer.close()
-    assert eventually(lambda: not scheduler._active and not listener._connected)
+    assert eventually(lambda: not scheduler._searches.active and not listener._connected)
 
 
 def test_a_slow_reader_holds_up_nobody(listener):
@@ -192,6 +193,50 @@ def test_signals_end_it_cleanly(number, status):
         assert "Traceback" not in process.stderr.read()
     finals = [reply for reply in map(json.loads, output.splitlines()) if not reply["isDuringSearch"]]
     assert sorted((reply["id"], reply["noResults"]) for reply in finals) == [("a", True), ("b", True)]
+
+
+def test_a_reader_that_is_gone_ends_the_work():
+    """At stdin and stdout, before anything is written to him: his queries have no end, and stdin stays open."""
+    with started("--log", os.devnull) as process:
+        process.stdin.write("".join(json.dumps(query(name, **LONG)) + "\n" for name in "abc"))
+        process.stdin.write(json.dumps({"id": "v", "action": "query_version"}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["version"]
+        process.stdout.close()
+        assert process.wait(HANG) == 0
+        assert "Traceback" not in process.stderr.read()
+
+
+@only_on_linux
+@pytest.mark.parametrize("broken", ["2>&-", "2>/dev/full", "--log /dev/full"])
+def test_what_cannot_be_written_besides_the_replies(broken):
+    """stderr that is closed or full, and a log on a full disk, of which is told once: all queries are answered."""
+    text = "".join(json.dumps(query(str(i), playouts=20)) + "\n" for i in range(3)) + "bad\n"
+    command = f"exec {shlex.quote(sys.executable)} -m jaxgo analysis {broken}"
+    done = subprocess.run(["sh", "-c", command], input=text, capture_output=True, text=True, timeout=HANG, check=False)
+    assert done.returncode == 0
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(reply.get("id", "") for reply in replies) == ["", "0", "1", "2"]
+    if "log" in broken:
+        assert done.stderr.count("the log '/dev/full' cannot be written: No space left on device; going on without") == 1
+
+
+def test_a_scheduler_that_fails_ends_the_command():
+    """With status 1, though stdin is still open."""
+    program = """
+import sys
+from search.analysis import searches
+from jaxgo import cli
+searches.Searches.begin = lambda self: 1 / 0
+sys.exit(cli.main(["analysis"]))
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process:
+        process.stdin.write(json.dumps(query("q", **LONG)) + "\n")
+        process.stdin.flush()
+        assert process.wait(HANG) == 1
+        assert json.loads(process.stdout.readline())["error"] == "The engine has failed"
+        assert "the scheduler has failed" in process.stderr.read()
 
 
 @only_on_linux

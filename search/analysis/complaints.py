@@ -1,0 +1,22 @@
+"""What goes wrong is said on stderr, which may be closed or full: that never ends anything else."""
+
+import sys
+import traceback
+
+
+def say(text: str) -> None:
+    """Writes a line."""
+    try:
+        print(f"jaxgo analysis: {text}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass
+
+
+def tell(error: BaseException) -> None:
+    """Writes what a fault of the program was and where."""
+    if sys.stderr is None:  # then the traceback would go to stdout
+        return
+    try:
+        traceback.print_exception(error, file=sys.stderr)
+    except (OSError, ValueError):
+        pass

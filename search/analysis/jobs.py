@@ -1,0 +1,88 @@
+"""What is done in other threads, and its results in the scheduler's: clients take turns."""
+
+import collections
+import concurrent.futures
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from search.turns import Turns
+
+
+class Job(NamedTuple):
+    """A piece of work of a client."""
+
+    play: Callable[[], object]
+    """What is done, in another thread."""
+    add: Callable[[object], None]
+    """Told its result, in the scheduler's thread."""
+    fail: Callable[[BaseException], None]
+    """Told what went wrong instead."""
+
+
+class Jobs:
+    """Jobs of all clients. Everything is for the scheduler's thread.
+
+    Args:
+      count: jobs under way at a time.
+      post: has a function called in the scheduler's thread; for any thread.
+    """
+
+    def __init__(self, count: int, post: Callable[[Callable[[], None]], None]):
+        self._count, self._post, self._turns = count, post, Turns()
+        self._threads = concurrent.futures.ThreadPoolExecutor(count, "jobs")
+        self._waiting: dict[object, collections.deque[Job]] = {}
+        self._under_way = 0
+
+    def put(self, client, job: Job) -> None:
+        """Adds a job to those of a client; they are done in order."""
+        self._waiting.setdefault(client, collections.deque()).append(job)
+
+    def hand_out(self, others: Iterable = (), next_of: Callable[[object], Job | None] = lambda client: None) -> None:
+        """Begins as many jobs as may be under way.
+
+        Args:
+          others: clients who have more work than what they have put in here.
+          next_of: the next job of that; None where there is none left.
+        """
+        others = list(others)
+        while self._under_way < self._count:
+            order = self._turns.order([*self._waiting, *others])
+            if not order:
+                break
+            client = order[0]
+            job = self._take(client) or next_of(client)
+            if job is None:
+                others = [other for other in others if other is not client]
+                continue
+            self._turns.took(client)
+            self._under_way += 1
+            self._threads.submit(job.play).add_done_callback(lambda future, job=job: self._done(future, job))
+
+    def close(self) -> None:
+        """Begins nothing any more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _take(self, client) -> Job | None:
+        """The next job that a client has put in."""
+        waiting = self._waiting.get(client)
+        if not waiting:
+            return None
+        job = waiting.popleft()
+        if not waiting:
+            del self._waiting[client]
+        return job
+
+    def _done(self, future: concurrent.futures.Future, job: Job) -> None:
+        if not future.cancelled():
+            self._post(lambda: self._tell(future, job))
+
+    def _tell(self, future: concurrent.futures.Future, job: Job) -> None:
+        self._under_way -= 1
+        error = future.exception()
+        try:
+            if error is None:
+                job.add(future.result())
+        except Exception as problem:
+            error = problem
+        if error is not None:
+            job.fail(error)

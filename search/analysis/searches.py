@@ -1,0 +1,182 @@
+"""The searches under way: they share a device, and the scheduler's thread goes on with one at a time."""
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from jaxgo.board.coordinates import coordinate
+from search.analysis import replies
+from search.analysis.games import Games
+from search.analysis.jobs import Job, Jobs
+from search.analysis.memory import Trees
+from search.analysis.waiting import Waiting
+from search.analysis.work import Task
+from search.ownership import Samples
+from search.search import Search, bytes_per_node
+from search.shared import SharedLeaves
+from search.tree import ROOT
+
+#: Leaves of a call of the device, and of a round of a search, at most.
+LEAVES = 256
+#: Searches of more visits have three rounds under way, so that one alone keeps the device busy; others one, which costs less.
+LARGE_SEARCH = 20_000
+
+
+class Searches:
+    """Tasks that are searched.
+
+    Args:
+      engine: how, a `search.analysis.scheduler.Engine`.
+      rule: of selection.
+      games: finds positions.
+      jobs: does what takes long, elsewhere.
+      fail: told of a task that something went wrong with.
+    """
+
+    def __init__(self, engine, rule, games: Games, jobs: Jobs, fail: Callable[[Task, BaseException], None]):
+        self._engine, self._rule, self._games, self._jobs, self._fail = engine, rule, games, jobs, fail
+        self.devices: dict[int, SharedLeaves] = {}
+        """By board size; whoever submits tasks has seen to it that they are there."""
+        self.memory = Trees(engine.memory)
+        self.waiting = Waiting()
+        self.active: list[Task] = []
+        self._steps = itertools.count(1)
+
+    @property
+    def clients(self) -> list:
+        """Who has searches under way."""
+        return list(dict.fromkeys(task.client for task in self.active))
+
+    def begin(self) -> None:
+        """Begins as many searches as may be, of clients in turn."""
+        busy = set(self.clients)
+        while (task := self._next(busy)) is not None:
+            self.waiting.take_first(task)
+            client = task.client
+            task.memory = self._share(task)
+            self.memory.take(task.memory)
+            self.active.append(task)
+            busy.add(client)
+            self._jobs.put(client, Job(lambda task=task: task.prepare(self._games), lambda _, task=task: self._start(task),
+                                       lambda error, task=task: self._fail(task, error)))  # fmt: skip
+
+    def _next(self, busy: set) -> Task | None:
+        """The task that may begin, None if none may.
+
+        Beyond the limit only of those who have nothing under way: nobody waits for all that another has asked for. What one does
+        not read is not worked for.
+        """
+        full = len(self.active) >= self._engine.active
+        for client in self.waiting.clients():
+            first, task = client not in busy, self.waiting.first(client)
+            may = task is not None and (first or not full) and client.has_room
+            if may and self.memory.has_room(self._share(task), first):
+                return task
+        return None
+
+    def _share(self, task: Task) -> int:
+        """Bytes that a task's tree gets."""
+        nodes = 2 * LEAVES + task.visits // self._engine.playouts_per_leaf
+        return self.memory.share(bytes_per_node(task.query.size, self._rule) * nodes)
+
+    def _start(self, task: Task) -> None:
+        """Makes the search of a task whose position is known."""
+        if task.finished:
+            return
+        engine, size = self._engine, task.query.size
+        task.search = Search(
+            task.position, rule=self._rule, komi=task.komi, leaves=LEAVES, playouts_per_leaf=engine.playouts_per_leaf,
+            seed=task.seed, history=task.history, memory=task.memory, depth=1 if engine.bot == "ucb" else None,
+            in_flight=3 if task.visits > LARGE_SEARCH else 1, device=self.devices[size].seat(task.client, task.priority),
+            restrictions=task.query.restrictions,
+        )  # fmt: skip
+        task.begin()
+
+    def steps(self, client) -> Iterator[bool]:
+        """Goes one step further with each search of a client that can, the most urgent first; yields True after each."""
+        mine = (task for task in self.active if task.client is client and task.search is not None and not task.winding_up)
+        for task in sorted(mine, key=lambda task: (-task.priority, task.last_step)):
+            try:
+                if task.finished or not self._step(task):
+                    continue
+            except Exception as error:
+                self._fail(task, error)
+            task.last_step = next(self._steps)
+            yield True
+
+    def _step(self, task: Task) -> bool:
+        """Adds a round's results and launches what may be; ends the search where that is due. Whether there was work."""
+        search = task.search
+        worked = search.finish()
+        late = task.late() and search.tree.ready[ROOT]  # without the root's first playouts there is no answer
+        if late:
+            search.abandon()
+        if late or not search.under_way and search.visits >= task.visits:
+            task.winding_up = True
+            self._with_ownership(task, replies.of_search(task, during=False), lambda reply: task.client.finish(task, reply))
+            return True
+        while search.launch(task.visits):
+            worked = True
+        return bool(worked)
+
+    def report(self, client) -> bool:
+        """Makes a report that a client wants now; whether there was one to make."""
+        mine = [task for task in self.active if task.report_is_due() and task.client is client and self._may_report(task)]
+        for task in sorted(mine, key=lambda task: task.next_report)[:1]:
+            task.set_next_report()
+            task.reporting = True
+            try:
+                reply = replies.of_search(task, during=True)
+                self._with_ownership(task, reply, lambda reply, task=task: self._report(task, reply))
+            except Exception as error:
+                self._fail(task, error)
+            return True
+        return False
+
+    def _may_report(self, task: Task) -> bool:
+        under_way = task.search is not None and not task.finished and not task.winding_up
+        return under_way and bool(task.search.tree.ready[ROOT]) and task.client.has_room
+
+    def _report(self, task: Task, reply: dict) -> None:
+        task.reporting = False
+        task.client.report(task, reply)
+
+    def alarm(self) -> float | None:
+        """When there will be something to do for a search though the device has finished nothing; None for never."""
+        times = [task.deadline for task in self.active if not task.winding_up]
+        times += [task.next_report for task in self.active if not task.reporting and self._may_report(task)]
+        return min((time for time in times if time is not None), default=None)
+
+    def sweep(self) -> None:
+        """Clears away the searches of tasks that have had their last reply."""
+        ended = {task for task in self.active if task.finished}  # looked at once: any thread may finish a task at any moment
+        self.active = [task for task in self.active if task not in ended]
+        for task in ended:
+            self.memory.give_back(task.memory)
+            if task.search is not None:
+                search, task.search = task.search, None
+                search.close()
+
+    def _with_ownership(self, task: Task, reply: dict, send: Callable[[dict], None]) -> None:
+        """Sends a reply with the ownership that the query wants."""
+        query, size = task.query, task.query.size
+        samples = {}
+        if query.ownership:
+            samples["root"] = Samples.of(task.search)
+        if query.moves_ownership and reply["moveInfos"]:
+            numbers = {coordinate(point, size): point for point in range(size * size + 1)}
+            samples["of_moves"] = Samples.of(task.search, [numbers[info["move"]] for info in reply["moveInfos"]])
+        if not samples:
+            send(reply)
+            return
+
+        def play() -> dict[str, np.ndarray | None]:
+            return {name: None if task.finished else part.ownership() for name, part in samples.items()}
+
+        def add(found: dict) -> None:
+            if not task.finished:
+                root, of_moves = found.get("root"), found.get("of_moves")
+                send(replies.with_ownership(reply, task, None if root is None else root[0], of_moves))
+
+        self._jobs.put(task.client, Job(play, add, lambda error: self._fail(task, error)))
