@@ -1,15 +1,23 @@
-"""A soak: plays by GTP and analyses by JSON at once, for as long as wanted, and checks that nothing is lost.
+"""A soak: plays by GTP, analyses by JSON, and serves clients at a port beside hostile ones, all at once, for as long as wanted;
+checks that nothing is lost and that memory stays flat.
 
     python -m tests.search.soak --minutes 60
 """
 
 import argparse
+import collections
 import json
+import pathlib
 import random
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+
+from tests.search.analysis.test_hostile import ACTIONS, FIELDS, LONG_LINES, VALUES, with_field
 
 LETTERS = "ABCDE"
 
@@ -60,11 +68,8 @@ def analyse(until: float, seed: int) -> str:
             number = 0
             while time.monotonic() < until:
                 slots.acquire()
-                moves = [["BW"[i % 2], f"{rng.choice(LETTERS[2 * i % 5:])}{i + 1}"] for i in range(rng.randrange(4))]
-                kind = rng.choice([{"playouts": rng.choice([50, 2000])}, {"maxVisits": rng.choice([200, 3000])}])
-                asked = {"id": str(number), "moves": moves, "rules": "chinese", "boardXSize": 5, "boardYSize": 5} | kind
                 waiting.add(str(number))
-                engine.stdin.write(json.dumps(asked | {"includeOwnership": rng.random() < 0.3}) + "\n")
+                engine.stdin.write(json.dumps(some_query(rng, str(number))) + "\n")
                 if rng.random() < 0.1:
                     engine.stdin.write(json.dumps({"id": "t", "action": "terminate", "terminateId": str(rng.randrange(number + 1))}) + "\n")
                 number += 1
@@ -86,12 +91,111 @@ def analyse(until: float, seed: int) -> str:
     return f"{answered} positions"
 
 
+def some_query(rng: random.Random, name: str) -> dict:
+    """A query of a client who behaves."""
+    moves = [["BW"[i % 2], f"{rng.choice(LETTERS[2 * i % 5:])}{i + 1}"] for i in range(rng.randrange(4))]
+    kind = rng.choice([{"playouts": rng.choice([50, 2000])}, {"maxVisits": rng.choice([200, 3000])}])
+    asked = {"id": name, "moves": moves, "rules": "chinese", "boardXSize": 5, "boardYSize": 5} | kind
+    return asked | {"includeOwnership": rng.random() < 0.3, "includePolicy": rng.random() < 0.1}
+
+
+def behave(address: tuple[str, int], until: float, seed: int) -> int:
+    """Asks query after query, some at a time; each position gets one last reply. How many."""
+    rng, answered = random.Random(seed), 0
+    with socket.create_connection(address, timeout=300) as connection, connection.makefile("rb") as replies:
+        while time.monotonic() < until:
+            waiting = [f"{seed} {answered + i}" for i in range(rng.randrange(1, 6))]
+            connection.sendall(b"".join(json.dumps(some_query(rng, name)).encode() + b"\n" for name in waiting))
+            while waiting:
+                reply = json.loads(replies.readline())
+                assert "error" not in reply and "noResults" not in reply, reply
+                waiting.remove(reply["id"])
+                answered += 1
+    return answered
+
+
+def misbehave(address: tuple[str, int], until: float, seed: int) -> int:
+    """Sends whatever may harm, reads little of what comes back, and vanishes, again and again. How many lines."""
+    rng, sent = random.Random(seed), 0
+    endless = [{"maxVisits": 10**9}, {"playouts": 10**9}, {"maxVisits": 10**9, "reportDuringSearchEvery": 0.001, "includeMovesOwnership": True}]
+    while time.monotonic() < until:
+        reads = rng.random() < 0.7
+        try:
+            with socket.create_connection(address, timeout=20) as connection:
+                if reads:
+                    threading.Thread(target=_swallow, args=(connection.dup(),), daemon=True).start()
+                for _ in range(rng.randrange(1, 60)):
+                    kind = rng.random()
+                    if kind < 0.5:
+                        asked = rng.choice([FIELDS, *({"id": "h", **action} for action in ACTIONS)])
+                        line = with_field(asked, rng.choice([*FIELDS, "action", "terminateId", "turnNumbers"]), rng.choice(VALUES))
+                    elif kind < 0.6:
+                        line = json.dumps(rng.choice(list(LONG_LINES.values()))).encode()
+                    elif kind < 0.7:
+                        line = rng.randbytes(rng.randrange(2000)).replace(b"\n", b" ")
+                    else:
+                        asked = some_query(rng, str(sent)) | rng.choice(endless) | {"seed": rng.randrange(5), "priority": rng.randrange(-9, 9)}
+                        line = json.dumps(asked).encode()
+                    connection.sendall(line + b"\n")
+                    sent += 1
+                time.sleep(rng.random() * 2)
+        except OSError:  # one who does not read is not read from either
+            continue
+    return sent
+
+
+def _swallow(connection: socket.socket) -> None:
+    with connection:
+        try:
+            while connection.recv(1 << 16):
+                pass
+        except OSError:
+            return
+
+
+def serve(until: float, seed: int) -> str:
+    """Clients who behave beside hostile ones at one server, which ends as it should."""
+    command = [sys.executable, "-m", "jaxgo", "analysis", "--listen", "0", "--memory", "512M"]
+    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        (host, _, port) = server.stderr.readline().split()[-1].rpartition(":")
+        threading.Thread(target=lambda: [errors.write(line) for line in server.stderr], daemon=True).start()
+        counts, failures, memory = collections.Counter(), [], []
+
+        def run(work, number: int) -> None:
+            try:
+                counts[work.__name__] += work((host, int(port)), until, seed * 1000 + number)
+            except BaseException as error:
+                failures.append(f"{work.__name__}: {type(error).__name__}: {error}")
+
+        threads = [threading.Thread(target=run, args=(work, i)) for i, work in enumerate([behave] * 3 + [misbehave] * 4)]
+        for thread in threads:
+            thread.start()
+        while time.monotonic() < until:
+            memory.append(int(pathlib.Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * 4096 >> 20)
+            time.sleep(2)
+        for thread in threads:
+            thread.join(600)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0, server.returncode
+        errors.seek(0)
+        text = errors.read()
+    assert not failures, failures
+    assert "Traceback" not in text, text[:3000]
+    # After the programs for the board have been compiled; trees come and go, up to what they may take.
+    settled = memory[len(memory) // 3 :]
+    half = len(settled) // 2
+    assert max(settled[half:]) < max(settled[:half]) + 200, settled
+    return f"{counts['behave']} positions beside {counts['misbehave']} hostile lines, {min(settled)} to {max(settled)} MiB"
+
+
 def main() -> None:
-    """Runs both for the time that the command line says."""
+    """Runs all for the time that the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=("play", "analyse", "serve"), help="one of them alone")
     args = parser.parse_args()
+    chosen = [work for work in (play, analyse, serve) if args.only in (None, work.__name__)]
     until, failures = time.monotonic() + 60 * args.minutes, []
 
     def run(work) -> None:
@@ -101,7 +205,7 @@ def main() -> None:
             failures.append(work.__name__)
             print(f"{work.__name__}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
-    threads = [threading.Thread(target=run, args=(work,)) for work in (play, analyse)]
+    threads = [threading.Thread(target=run, args=(work,)) for work in chosen]
     for thread in threads:
         thread.start()
     for thread in threads:
