@@ -108,7 +108,7 @@ class Search:
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-                calls=self.in_flight, moves=moves,
+                moves=moves,
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions", restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)

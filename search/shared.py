@@ -68,7 +68,7 @@ class SharedLeaves:
         self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, devices=None,
         on_done: Callable[[], None] = lambda: None,
     ):  # fmt: skip
-        self._leaves = Leaves(size, leaves, playouts, moves=moves, calls=CALLS, devices=devices)
+        self._leaves = Leaves(size, leaves, playouts, moves=moves, devices=devices)
         self._on_done = on_done
         self._waiting: collections.deque[_Request] = collections.deque()
         self._under_way: list[_Call] = []

@@ -1,8 +1,10 @@
-"""Playouts by XLA, on any device: a queue of them on a fixed number of lanes.
+"""Playouts by XLA, on any device: a flight of them on a fixed number of lanes.
 
-Lanes take playouts from the job (see `jaxgo.playing.playout`) in the order of their numbers, as they become free, so that none
-waits for a long game elsewhere, and every playout taken is finished and recorded: nothing favours short games. A playout's result
-depends on its name only (see `jaxgo.playing.draws`), so lanes, order and splitting leave no trace in it.
+Lanes take playouts from a supply in the order of their numbers, as they become free, so that none waits for a long game
+elsewhere, and every playout taken is finished and recorded: nothing favours short games. A playout's result depends on its name
+only (see `jaxgo.playing.draws`), so lanes, order and splitting leave no trace in it. A flight goes on until what is awaited of it
+is finished: all of a job (`play_all`), or the oldest leaves of a tree, while lanes that are free play for younger ones
+(`jaxgo.running.ring`). It begins with lanes that have nothing, as they are when there is nothing to do.
 
 Three loops run inside each other:
 

@@ -31,8 +31,8 @@ class Leaves:
     """Plays leaves of a tree on the devices, several calls at a time.
 
     The workers are all cores of the CPU, or the devices. Each call is spread over all of them, and they work on several calls at
-    a time, so that none waits for the longest game of a call while another is there (`jaxgo.running.ring`); a program that keeps
-    `calls` of them under way has all workers busy. Results do not depend on how leaves are spread.
+    a time, so that none waits for the longest game of a call while another is there (`jaxgo.running.ring`). A program that keeps
+    three calls under way has all workers busy; further ones wait in line. Results do not depend on how leaves are spread.
 
     Args:
       size: N, 2 to 25.
@@ -41,13 +41,11 @@ class Leaves:
       komi: points that White gets, where a call does not say.
       seed: an int in [0, 2**64), or a jax key; likewise.
       moves: whether to return the moves of every playout.
-      calls: how many calls the workers have under way at a time, 1 to 64; further ones wait in line. Each takes memory, of its
-        playouts' records.
       devices: as in `jaxgo.playouts`.
     """
 
     def __init__(
-        self, size: int, leaves: int, playouts: int, *, komi: float = 7.5, seed: Seed = 0, moves: bool = False, calls: int = 3,
+        self, size: int, leaves: int, playouts: int, *, komi: float = 7.5, seed: Seed = 0, moves: bool = False,
         devices: Devices = None,
     ):  # fmt: skip
         self.size = checks.size(size)
@@ -56,9 +54,9 @@ class Leaves:
         self.komi = checks.komi(komi)
         self.moves = bool(moves)
         self._seed = seed_words(seed)
-        workers, calls = workers_of(devices), checks.integer("calls", calls, 1, 64)
+        workers = workers_of(devices)
         self._share = -(-self.leaves // len(workers))
-        shape = Shape(self.size, self._share, self.playouts, self.moves, calls)
+        shape = Shape(self.size, self._share, self.playouts, self.moves)
         self._rings = [Ring(shape, device) for device in workers]
         self._turn = 0
 

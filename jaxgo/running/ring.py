@@ -47,6 +47,9 @@ from jaxgo.running import leaf_results
 MORE_COLUMNS = 5
 #: Playouts of a call for each lane.
 PER_LANE = 3
+#: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
+#: free lanes play for.
+PLACES = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,8 +63,6 @@ class Shape:
     """From each leaf."""
     moves: bool
     """Whether they are told."""
-    places: int
-    """Calls under way at a time, at most."""
 
     @property
     def num_columns(self) -> int:
@@ -121,8 +122,8 @@ class Ring:
     """
 
     def __init__(self, shape: Shape, device: jax.Device):
-        self._backend, self._device = backend_of(device), device
-        self._shape = shape if self._backend.flies_on(shape.size) else dataclasses.replace(shape, places=1)
+        self._backend, self._device, self._shape = backend_of(device), device, shape
+        self._places = PLACES if self._backend.flies_on(shape.size) else 1
         self._state: Any = None
         self._waiting: collections.deque[_Call] = collections.deque()
         self._under_way: collections.deque[_Call] = collections.deque()
@@ -169,8 +170,8 @@ class Ring:
             self._forget()
         while self._waiting and self._waiting[0].unwanted:
             self._waiting.popleft()
-        new = self._take() if self._waiting and len(self._under_way) < self._shape.places else None
-        await_none = bool(self._waiting) and len(self._under_way) < self._shape.places
+        new = self._take() if self._waiting and len(self._under_way) < self._places else None
+        await_none = bool(self._waiting) and len(self._under_way) < self._places
         found = self._run(new, None if await_none else self._under_way[0])
         if new is not None:
             new.positions = found.positions
@@ -183,7 +184,7 @@ class Ring:
     def _take(self) -> _Call:
         call, taken = self._waiting.popleft(), {call.place for call in self._under_way}
         last = self._under_way[-1].place if taken else -1
-        call.place = (last + 1) % self._shape.places
+        call.place = (last + 1) % self._places
         self._under_way.append(call)
         return call
 
@@ -195,7 +196,7 @@ class Ring:
         ages = [call.count for call in self._under_way]
         numbers = [
             new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
-            *ages, *[0] * (shape.places - len(ages)),
+            *ages, *[0] * (PLACES - len(ages)),
         ]  # fmt: skip
         function = _compiled(shape, (self._device,))
         if self._state is None:
@@ -214,7 +215,7 @@ def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
 
 
 def _first_state(shape: Shape, backend: Backend) -> State:
-    table = jnp.zeros((shape.places * shape.leaves, shape.num_columns - 1), jnp.uint32)
+    table = jnp.zeros((PLACES * shape.leaves, shape.num_columns - 1), jnp.uint32)
     return State(_narrow(_empty(shape, backend)), table)
 
 
@@ -222,7 +223,7 @@ def _empty(shape: Shape, backend: Backend) -> xla.Flight:
     g = playing_geometry(shape.size)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // PER_LANE)
     with bb.words_known(g):
-        return xla.empty(g, lanes, shape.places * shape.room, max_plies(shape.size) if shape.moves else None, True, jnp.uint32(0))
+        return xla.empty(g, lanes, PLACES * shape.room, max_plies(shape.size) if shape.moves else None, True, jnp.uint32(0))
 
 
 def _narrow(flight: xla.Flight) -> xla.Flight:
@@ -242,7 +243,7 @@ def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
     step = _step if backend.flies_on(shape.size) else _whole_step
     arguments = [
         jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32),
-        jax.ShapeDtypeStruct((4 + shape.places,), np.int32),
+        jax.ShapeDtypeStruct((4 + PLACES,), np.int32),
     ]
     state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
     sharding = jax.sharding.SingleDeviceSharding(device)
@@ -273,10 +274,10 @@ def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numb
 
     def ready(number: jax.Array) -> Ready:
         start, at = jnp.zeros_like(number), jnp.zeros_like(number)
-        for age in range(1, shape.places):
+        for age in range(1, PLACES):
             later = number >= ends[age - 1]
             start, at = jnp.where(later, ends[age - 1], start), jnp.where(later, jnp.int32(age), at)
-        at = lax.rem(at + oldest, jnp.int32(shape.places))
+        at = lax.rem(at + oldest, jnp.int32(PLACES))
         number = number - start
         leaf = jnp.minimum(at * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts)), jnp.int32(len(table) - 1))
         *row, seed, more_seed = tuple(table[leaf].T)

@@ -30,7 +30,7 @@ def assert_equal(found: LeafResults, expected: LeafResults) -> None:
 
 def one_by_one(counts, **options) -> list[LeafResults]:
     """The results of calls that never meet."""
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=1, devices=jax.devices()[0], **options)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], **options)
     firsts = [0, *itertools.accumulate(counts)]
     return [leaves.gather(start(leaves, count, first)) for count, first in zip(counts, firsts)]
 
@@ -38,12 +38,11 @@ def one_by_one(counts, **options) -> list[LeafResults]:
 COUNTS = [16, 1, 7, 16, 16, 2, 16, 3, 16, 16, 5]
 
 
-@pytest.mark.parametrize("calls", [2, 3])
 @pytest.mark.parametrize("moves", [False, True])
-def test_calls_under_way_together(calls, moves):
+def test_calls_under_way_together(moves):
     """All at once: more than there are places, so that some wait in line."""
     expected = one_by_one(COUNTS, moves=moves)
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=calls, devices=jax.devices()[0], moves=moves)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
     for call, result in zip(under_way, expected):
         assert_equal(leaves.gather(call), result)
@@ -52,7 +51,7 @@ def test_calls_under_way_together(calls, moves):
 def test_words_of_64_bits_stay_on_the_device():
     """Boards above 15x15 are played in 64-bit words, which jax knows only where it is told so."""
     position, streams = Position.empty(19, 2), np.arange(2)
-    leaves = Leaves(19, 2, 2, calls=3, devices=jax.devices()[0])
+    leaves = Leaves(19, 2, 2, devices=jax.devices()[0])
     arguments = leaves.arguments_of(position)
     under_way = [leaves.submit(*arguments, moves=[361, 361], streams=streams + 2 * i) for i in range(4)]
     played = jaxgo.playouts(position.play(np.array([361, 361])), 2, streams=streams + 6)
@@ -61,7 +60,7 @@ def test_words_of_64_bits_stay_on_the_device():
 
 
 def test_calls_have_seeds_and_komi_of_their_own():
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=3)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS)
     under_way = [start(leaves, 4, 0, seed=seed, komi=komi) for seed, komi in ((0, 7.5), (2**64 - 1, 7.5), (0, -30.0))]
     found = [leaves.gather(call) for call in under_way]
     assert (found[0].lead != found[1].lead).any()
@@ -75,7 +74,7 @@ def test_calls_have_seeds_and_komi_of_their_own():
 
 def test_dropped_calls_leave_no_trace():
     expected = one_by_one([16] * 6)
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=3, devices=jax.devices()[0])
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0])
     under_way = [start(leaves, 16, 16 * i) for i in range(6)]
     for dropped in (0, 2, 3):
         leaves.drop(under_way[dropped])
@@ -88,7 +87,7 @@ def test_dropped_calls_leave_no_trace():
 
 def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=2, devices=jax.devices()[0])
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0])
     started, may_fail, real = threading.Event(), threading.Event(), ring._compiled
 
     def failing(*_):
@@ -118,7 +117,7 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
     monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
     monkeypatch.setattr(ring, "_compiled", ring.Programs(ring._build))
     assert choice.backend_of(jax.devices()[0]).flies_on(SIZE)
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, calls=3, devices=jax.devices()[0], moves=moves)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)][:4])]
     for call, result in zip(under_way, expected):
         assert_equal(leaves.gather(call), result)
