@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich import box
 
-from bench import hardware
+from jaxgo.base import source
 from jaxgo.commands.tables import make_console, print_table
 
 #: With less than this share of a pinned core, something else ran on it.
@@ -24,11 +24,13 @@ def begin(benchmark: str, machine: Mapping[str, object], settings: Mapping[str, 
       settings: what was asked for.
 
     Returns:
-      A dict ready for JSON with `benchmark`, `jaxgo` (version), `date` (UTC), `command`, `hardware`, `settings`.
+      A dict ready for JSON with `benchmark`, `jaxgo` (version), `commit` (None outside a git checkout), `date` (UTC), `command`,
+      `hardware`, `settings`.
     """
     return {
         "benchmark": benchmark,
-        "jaxgo": hardware.version_of("jaxgo"),
+        "jaxgo": source.version(),
+        "commit": source.commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": shlex.join(["jaxgo", *sys.argv[1:]]),
         "hardware": dict(machine),
@@ -41,7 +43,7 @@ def heading(report: Mapping[str, object]) -> list[str]:
     machine, software = report["hardware"], report.get("software", {})
     memory = machine["memory_bytes"]
     lines = [
-        f"jaxgo {report['jaxgo']} bench {report['benchmark']}, {report['date']}",
+        f"jaxgo {report['jaxgo']} bench {report['benchmark']}, {report['date']}" + source.in_words(report.get("commit")),
         f"{machine['cpu']} ({machine['architecture']}), {machine['cores_usable']} of {machine['cores']} cores"
         + (f", {memory / 2**30:.0f} GiB" if memory else "")
         + f"; {machine['load_at_start']}",

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from jaxgo.base.cache import keep_compiled
+from jaxgo.base.source import version as version
 
 GROUP = "jaxgo.commands"
 
@@ -163,8 +164,3 @@ def _top_parser(entries: dict[str, importlib.metadata.EntryPoint]) -> argparse.A
     )
     parser.add_argument("--version", action="version", version=f"jaxgo {version()}", help="print the version and leave")
     return parser
-
-
-def version() -> str:
-    """The installed version of jaxgo."""
-    return importlib.metadata.version("jaxgo")

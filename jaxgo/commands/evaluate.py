@@ -12,7 +12,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError, version
+from jaxgo.base.source import version
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
     import jax
