@@ -15,7 +15,7 @@ def version() -> str:
 
 
 def commit() -> str | None:
-    """The commit of the checkout that this package lies in, 40 hexadecimal digits; "-dirty" follows where files were changed since.
+    """The commit of the checkout that this package lies in, 40 hexadecimal digits; "-dirty" follows if files were changed since.
 
     None where it is installed otherwise: without git, or in a repository that does not track this file, such as that of a
     program whose virtual environment jaxgo is installed in.

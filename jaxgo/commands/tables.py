@@ -70,7 +70,7 @@ def _table(cells: list[list[str]], left: Sequence[int], box: Box) -> Table:
 
 
 def _folded_widths(cells: list[list[str]], natural: list[int], room: int) -> list[int] | None:
-    """The columns' widths within some room, the widest folded first and none beyond its longest word; None if that is too wide."""
+    """The columns' widths within some room, the widest folded first, none beyond its longest word; None if that is too wide."""
     least = [max(cell_len(word) for row in cells for word in (row[i].split() or [""])) for i in range(len(natural))]
     # What a row is named by is not folded, so that rows are told apart at a glance; its heading may be.
     least[0] = max([least[0], *(cell_len(row[0]) for row in cells[1:])])

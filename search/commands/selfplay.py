@@ -85,6 +85,7 @@ def _play(args: argparse.Namespace, number: int, what: str):
 
     komi = 7.5 if args.komi is None else args.komi
     visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
+    limits = Limits(visits=visits, seconds=args.seconds)
     seeds = [(args.seed + 2 * number + i) % 2**63 for i in range(2)]
     memory, movers = (args.memory or options.default_memory()) // 2, []
     try:
@@ -94,7 +95,7 @@ def _play(args: argparse.Namespace, number: int, what: str):
                 leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=memory,
             )  # fmt: skip
             player.compile(args.size)
-            movers.append(Limited(player, Limits(visits=visits, seconds=args.seconds)))
+            movers.append(Limited(player, limits))
     except ValueError as error:
         raise UsageError(str(error)) from error
 
@@ -103,15 +104,14 @@ def _play(args: argparse.Namespace, number: int, what: str):
             print(f"\r{what}: move {len(game.moves)} ", end="", file=sys.stderr, flush=True)
 
     played = play_game(*movers, Game(Position.empty(args.size), komi), on_move=show)
-    return played, as_sgf(played, args.black, args.white, _conditions(args, visits, number, seeds))
+    return played, as_sgf(played, args.black, args.white, _conditions(args, limits, number, seeds))
 
 
-def _conditions(args: argparse.Namespace, visits: int | None, number: int, seeds: list[int]) -> str:
+def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:
     """What it takes to play the game again."""
-    limits = [*([f"{visits:,} playouts"] if visits else []), *([f"{args.seconds:g} s"] if args.seconds else [])]
     return "\n".join(
         [
-            f"{' or '.join(limits)} a move, {args.leaves} leaves of {args.playouts_per_leaf} playouts a round"
+            f"{limits}, {args.leaves} leaves of {args.playouts_per_leaf} playouts a round"
             + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),
             f"game {number} of seed {args.seed}: Black's seed {seeds[0]}, White's {seeds[1]}",
             f"jaxgo {source.version()}{source.in_words(source.commit())}",
