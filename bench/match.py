@@ -34,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments to its parser."""
     parser.description = "Plays games between two bots and reports the first one's score with its 95 % Wilson interval."
     parser.epilog = _EPILOG
-    parser.add_argument("first", metavar="BOT[:NAME=VALUE,...]", help="the bot whose score is reported; Black in odd games")
-    parser.add_argument("second", metavar="BOT[:NAME=VALUE,...]", help="its opponent")
+    first = "the bot whose score is reported, BOT or BOT:NAME=VALUE,...; Black in odd games"
+    parser.add_argument("first", metavar="FIRST", help=first)
+    parser.add_argument("second", metavar="SECOND", help="its opponent, likewise")
     parser.add_argument("--games", type=options.count(1, 10**6), default=200, metavar="N", help="default: %(default)s")
     parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
     opening = "random moves that a game begins with (default: %(default)s)"
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     workers = "games at a time (default: as many as there are cores for)"
     parser.add_argument("--workers", type=options.count(1, 1024), metavar="N", help=workers)
     output = "keep the games there: a line each in games.jsonl, and SGF records; and go on with what is there"
-    parser.add_argument("--output", metavar="DIR", help=output)
+    parser.add_argument("--output", type=options.folder, metavar="DIR", help=output)
     parser.add_argument("--json", action="store_true", help="print one JSON document with every game instead")
     options.add_player_arguments(parser, 2_000)
     options.add_memory_argument(parser)

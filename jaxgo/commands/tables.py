@@ -34,6 +34,7 @@ def print_table(
     *,
     left: Sequence[int] = (0,),
     box: Box,
+    collapse_padding: bool = False,
     caption: str = "",
 ) -> None:
     """Prints a table as wide as its text, folded, or row by row, whichever is the first to fit.
@@ -44,24 +45,26 @@ def print_table(
       rows: the cells; the first of a row names it.
       left: the columns that are text; the others are figures, which stand at the right.
       box: the lines around the cells.
+      collapse_padding: of boxes without lines between columns.
       caption: a line below the table.
     """
     cells = [list(columns), *map(list, rows)]
     natural = [max(cell_len(row[i]) for row in cells) for i in range(len(columns))]
-    made = _table(cells, left, box)
+    made = _table(cells, left, box, collapse_padding)
     frame = Measurement.get(console, console.options.update(max_width=10_000), made).maximum - sum(natural)
     widths = _folded_widths(cells, natural, console.width - frame)
     if widths is None:
         _print_row_by_row(console, columns, rows, left)
     else:
-        console.print(_table([[_fold(cell, width) for cell, width in zip(row, widths)] for row in cells], left, box))
+        folded = [[_fold(cell, width) for cell, width in zip(row, widths)] for row in cells]
+        console.print(_table(folded, left, box, collapse_padding))
     if caption:
         console.print(Text(caption, style="table.caption"), soft_wrap=True)
 
 
-def _table(cells: list[list[str]], left: Sequence[int], box: Box) -> Table:
+def _table(cells: list[list[str]], left: Sequence[int], box: Box, collapse_padding: bool) -> Table:
     """The table itself, its columns as wide as their text."""
-    made = Table(box=box)
+    made = Table(box=box, collapse_padding=collapse_padding)
     for i, heading in enumerate(cells[0]):
         made.add_column(heading, justify="left" if i in left else "right", no_wrap=True)
     for row in cells[1:]:

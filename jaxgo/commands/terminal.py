@@ -95,7 +95,7 @@ def _print_table(report: Report, console: Console) -> None:
         for row in report.rows
     ]
     caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi\n"
-    print_table(console, columns, rows, left=(1, 2), box=box.SIMPLE_HEAD, caption=caption)
+    print_table(console, columns, rows, left=(1, 2), box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
 
 
 def _board(report: Report, row: Row, console: Console) -> Text | str:

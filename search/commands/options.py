@@ -96,6 +96,13 @@ def komi(text: str) -> float:
     return value
 
 
+def folder(text: str) -> str:
+    """A folder's name; what is empty is mostly a shell's variable that was not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("must be a folder, not ''")
+    return text
+
+
 def fraction(text: str) -> float:
     """A number from 0 to 1."""
     value = _number(text)

@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--black", type=options.bot, default="rave", metavar="BOT", help="see below (default: %(default)s)")
     parser.add_argument("--white", type=options.bot, default="rave", metavar="BOT", help="see below (default: %(default)s)")
     parser.add_argument("--games", type=options.count(1), default=1, metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument("--output", default="-", metavar="DIR", help="folder of the records; - writes them to stdout (default)")
+    output = "folder of the records; - writes them to stdout (default)"
+    parser.add_argument("--output", type=options.folder, default="-", metavar="DIR", help=output)
     resign = "resign below this win rate, 0 to 1 (default: %(default)s, never)"
     parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
     options.add_player_arguments(parser, DEFAULT_VISITS)

@@ -143,6 +143,8 @@ def test_a_match_goes_on_after_it_was_killed(tmp_path):
         (("mc:bias=1", "uct"), "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds"),
         (("rave", "uct:exploration=-1"), "uct:exploration=-1: exploration must be a number from 0 to inf, not -1.0"),
         (("rave", "uct", "--cores", "1000"), "--cores must be at most "),
+        (("rave",), "the following arguments are required: SECOND"),
+        (("rave", "uct", "--output", ""), "--output: must be a folder, not ''"),
         (("rave", "uct", "--output", "/proc/x"), "the folder '/proc/x' cannot be used"),
         (("rave", "uct", "--output", os.path.dirname(__file__)), "holds other files but no match.json"),
         (("rave", "uct", "--memory", "lots"), "--memory: must be a size such as 512M or 2G, not 'lots'"),

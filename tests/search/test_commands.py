@@ -94,6 +94,7 @@ def test_genmove_says_what_it_makes_of_the_komi(tmp_path, capsys):
         (("genmove", "--size", "5", "--leaves", "20000"), "leaves must be between 1 and 16000"),
         (("genmove", "--size", "5", "--plot", "/nonexistent/x.png"), "nonexistent"),
         (("selfplay", "--output", "/proc/x"), "the folder '/proc/x' cannot be made"),
+        (("selfplay", "--output", ""), "--output: must be a folder, not ''"),
         (("selfplay", "--output", __file__), "cannot be made: File exists"),
         (("selfplay", "--leaves", "20000"), "leaves must be between 1 and 16000"),
         (("selfplay", "--memory", "2X"), "argument --memory: must be a size such as 512M or 2G, not '2X'"),
