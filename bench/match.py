@@ -1,4 +1,4 @@
-"""`jaxgo match`: many games between two bots, with colours alternating, and how sure the result is."""
+"""`jaxgo match`: many games between two bots, or any GTP engines, with colours alternating, and how sure the result is."""
 
 import argparse
 import json
@@ -13,12 +13,18 @@ from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
-SUMMARY = "a match between two bots, with the confidence interval of its result"
+SUMMARY = "a match between two bots or GTP engines, with the confidence interval of its result"
 
 _EPILOG = f"""\
 {bots.listing()}
 settings, after the name: visits, seconds; for trees also leaves, playouts_per_leaf, exploration, first_play;
 for RAVE also bias, schedule (mse, hand), k, strict, reference_visits, credit.
+
+any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
+rave:seconds=1 in place of --seconds 1 leaves the engine's time alone. Where it fails it loses the game, and is started anew. It
+shares the cores of its game, so it should not think in its opponent's time. Its moves against positional superko are taken.
+referee: GNU Go's final_score where an engine plays and GNU Go is installed, else our own rules: area, as the board stands.
+Bots count stones as alive until they are captured; --cleanup makes them capture the dead ones before they pass.
 
 Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
 when the same command is given again, also with more --games.
@@ -27,14 +33,15 @@ examples:
   jaxgo match rave uct --games 200 --visits 2000
   jaxgo match rave:bias=0.05 rave:bias=0.2 --games 400 --output bias
   jaxgo match wamaf amaf --visits 8000 --json > wamaf.json
+  jaxgo match rave 'gtp:gnugo --mode gtp --level 10 --chinese-rules' --seconds 1 --cores 2 --output gnugo
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments to its parser."""
-    parser.description = "Plays games between two bots and reports the first one's score with its 95 % Wilson interval."
+    parser.description = "Plays games between two players and reports the first one's score with its 95 % Wilson interval."
     parser.epilog = _EPILOG
-    first = "the bot whose score is reported, BOT or BOT:NAME=VALUE,...; Black in odd games"
+    first = "whose score is reported, BOT, BOT:NAME=VALUE,... or 'gtp:COMMAND LINE'; Black in odd games"
     parser.add_argument("first", metavar="FIRST", help=first)
     parser.add_argument("second", metavar="SECOND", help="its opponent, likewise")
     parser.add_argument("--games", type=options.count(1, 10**6), default=200, metavar="N", help="default: %(default)s")
@@ -44,6 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=options.count(1, 1024), default=1, metavar="N", help="of each game (default: 1)")
     workers = "games at a time (default: as many as there are cores for)"
     parser.add_argument("--workers", type=options.count(1, 1024), metavar="N", help=workers)
+    grace = "how much longer than --seconds a move may take before it loses the game (default: %(default)g s)"
+    parser.add_argument("--grace", type=options.seconds, default=1.0, metavar="S", help=grace)
+    referee = "'gtp:COMMAND LINE' of an engine that counts the score, or own (default: see below)"
+    parser.add_argument("--referee", metavar="ENGINE", help=referee)
     output = "keep the games there: a line each in games.jsonl, and SGF records; and go on with what is there"
     parser.add_argument("--output", type=options.folder, metavar="DIR", help=output)
     parser.add_argument("--json", action="store_true", help="print one JSON document with every game instead")
@@ -56,20 +67,24 @@ def run(args: argparse.Namespace) -> int:
     from bench import report
     from bench.hardware import PACKAGES, describe, usable_cores, version_of
     from bench.matches import pool
-    from bench.matches.contestants import read_bot
+    from bench.matches.contestants import Conditions, read
     from bench.matches.journal import Journal
     from bench.matches.playing import Match
     from bench.matches.standing import standing
 
-    contestants = tuple(read_bot(text, args) for text in (args.first, args.second))
+    contestants = tuple(read(text, args) for text in (args.first, args.second))
+    referee = _referee(args)
     if args.cores > len(usable_cores()):
         raise UsageError(f"--cores must be at most {len(usable_cores())}, the cores there are, not {args.cores}")
     workers = min(args.workers or len(usable_cores()) // args.cores, args.games)
     memory = (args.memory or options.default_memory()) // (2 * workers)
     komi = 7.5 if args.komi is None else args.komi
-    match = Match(contestants, args.size, komi, args.seed, args.opening, memory)
-    names = ("first", "second", "size", "visits", "seconds", "leaves", "playouts_per_leaf", "seed", "cleanup", "opening", "cores")
-    settings = {name: getattr(args, name) for name in names} | {"komi": komi, "conditions": [c.conditions for c in contestants]}
+    conditions = Conditions(args.size, komi, args.seconds, args.grace, memory)
+    match = Match(contestants, conditions, args.seed, args.opening, referee)
+    names = ("first", "second", "size", "visits", "seconds", "grace", "leaves", "playouts_per_leaf", "seed", "cleanup", "opening")
+    settings = {name: getattr(args, name) for name in names} | {"cores": args.cores, "komi": komi} | {
+        "referee": referee, "names": [c.name for c in contestants], "conditions": [c.what for c in contestants],
+    }  # fmt: skip
     made = report.begin("match", describe(), settings | {"games": args.games, "workers": workers, "memory": 2 * workers * memory})
     made["software"] = {"python": platform.python_version()} | {p: v for p in PACKAGES if (v := version_of(p))}
     journal = Journal(args.output, settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}) if args.output else None
@@ -104,6 +119,24 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
+def _referee(args: argparse.Namespace) -> str:
+    """Who counts the score; an engine is tried."""
+    from bench.matches.contestants import read_program
+    from bench.matches.engine import PREFIX, find_gnugo
+    from bench.matches.referee import OWN
+
+    asked = args.referee
+    if asked is None:
+        engines = any(text.startswith(PREFIX) for text in (args.first, args.second))
+        asked = PREFIX + found if engines and (found := find_gnugo()) else OWN
+    if asked == OWN:
+        return asked
+    if not asked.startswith(PREFIX):
+        raise UsageError(f"--referee must be {OWN}, or {PREFIX} and an engine's command line, not {asked!r}")
+    read_program(asked, args)
+    return asked
+
+
 class _Progress:
     """Says on stderr how far the match has come."""
 
@@ -122,10 +155,13 @@ def lines_of(made: dict) -> list[str]:
     from jaxgo.base import source
 
     settings = made["settings"]
+    clock = "" if settings["seconds"] is None else f", {settings['seconds']:g} s a move"
+    first, second = settings["names"]
     lines = [
-        f"{settings['first']} against {settings['second']}, {settings['size']}x{settings['size']}, komi {settings['komi']:g}, "
+        f"{first} against {second}, {settings['size']}x{settings['size']}, komi {settings['komi']:g}{clock}, "
         f"{settings['opening']} random moves, seed {settings['seed']}",
-        *(f"{settings[which]}: {text}" for which, text in zip(("first", "second"), settings["conditions"])),
+        *(f"{name}: {text}" for name, text in zip(settings["names"], settings["conditions"])),
+        f"referee: {settings['referee']}",
         f"jaxgo {made['jaxgo']}{source.in_words(made['commit'])}, {made['date']}",
     ]
     if not made["complete"]:
@@ -138,9 +174,15 @@ def lines_of(made: dict) -> list[str]:
         *lines,
         f"score {100 * made['score']:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f}; {_elo(made)}",
         f"{made['games']} games: {made['wins']} won, {made['draws']} drawn, {made['losses']} lost{black}; "
-        f"mean length {made['mean_moves']:.1f} moves; {made['different']} different games",
-        *(_of_side(settings[which], made[which]) for which in ("first", "second")),
+        f"mean length {made['mean_moves']:.1f} moves; {made['different']} different games{_odd(made)}",
+        *(_of_side(name, made[which]) for name, which in zip(settings["names"], ("first", "second"))),
     ]
+
+
+def _odd(made: dict) -> str:
+    """What is to be known of some games, "" if of none."""
+    parts = [f"; {made['too_long']} too long, scored as they stood"] if made["too_long"] else []
+    return "".join(parts + ([f"; dead stones decided {made['dead_stones_decided']}"] if made["dead_stones_decided"] else []))
 
 
 def _elo(made: dict) -> str:
@@ -154,9 +196,6 @@ def _elo(made: dict) -> str:
 def _of_side(name: str, side: dict) -> str:
     """A line on what a contestant took, and what it lost by other than on the board."""
     time = "no move" if side["seconds_per_move"] is None else f"{side['seconds_per_move']:.2f} s a move"
-    lost = [
-        f"{side[key]} {key.replace('_', ' ')}"
-        for key in ("resignations", "losses_on_time", "illegal_moves", "failures")
-        if side[key]
-    ]
+    keys = ("resignations", "losses_on_time", "illegal_moves", "failures")
+    lost = [f"{key.replace('_', ' ')} {side[key]}" for key in keys if side[key]]
     return ", ".join([f"{name}: {time}, at most {side['longest_move']:.2f} s", *lost])

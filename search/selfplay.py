@@ -32,6 +32,9 @@ class Forfeit(Exception):
 class Mover(Protocol):
     """Who takes part in a game."""
 
+    knows_superko: bool
+    """Whether it keeps to positional superko. Of others a move that repeats a position is taken: many know simple ko alone."""
+
     def move(self, game: Game) -> Choice:
         """What it plays in this game, in which it is to move.
 
@@ -46,6 +49,7 @@ class Limited:
 
     player: Player
     limits: Limits
+    knows_superko = True
 
     def move(self, game: Game) -> Choice:
         return self.player.genmove(game.position, game.history, self.limits)
@@ -102,21 +106,23 @@ def play_game(
         return Played(game, opening, choices, taken, winner, ending, remark)
 
     while not game.over and len(game.moves) < most:
-        mover, start = game.to_play, time.perf_counter()
+        colour, start = game.to_play, time.perf_counter()
+        mover = black if colour == 1 else white
         try:
-            choice = (black if mover == 1 else white).move(game)
+            choice = mover.move(game)
             taken.append(time.perf_counter() - start)
             if seconds is not None and taken[-1] > seconds:
                 raise Forfeit(TIME, f"a move took {taken[-1]:.2f} s")
             choices.append(choice)
             if choice.resign:
-                return ended(-mover, RESIGNATION)
-            game.play(choice.move)
+                return ended(-colour, RESIGNATION)
+            game.play(choice.move, tolerant=not mover.knows_superko)
         except Forfeit as forfeit:
-            return ended(-mover, forfeit.ending, str(forfeit))
+            return ended(-colour, forfeit.ending, str(forfeit))
         except IllegalMove as error:
             choices.pop()
-            return ended(-mover, ILLEGAL, str(error))
+            why = str(error).rpartition(": ")[2]
+            return ended(-colour, ILLEGAL, f"{coordinate(choice.move, game.size)}: {why}")
         if on_move is not None:
             on_move(game, choice)
     return ended(int(np.sign(game.score())), SCORE if game.over else TOO_LONG)
@@ -143,7 +149,8 @@ def as_sgf(played: Played, black: str, white: str, comment: str = "", result: st
             root.set(name, value)
     _set_up(root, game.positions[0])
     comments = ["opening"] * played.opening + [
-        describe(choice, colour, game.size) for choice, (colour, _) in zip(played.choices, game.moves[played.opening :])
+        f"{describe(choice, colour, game.size)}{seconds:.2f} s"
+        for choice, (colour, _), seconds in zip(played.choices, game.moves[played.opening :], played.seconds)
     ]
     for (colour, point), text in zip(game.moves, comments, strict=True):
         node = record.extend_main_sequence()
@@ -156,12 +163,12 @@ def as_sgf(played: Played, black: str, white: str, comment: str = "", result: st
 
 
 def describe(choice: Choice, colour: int, size: int) -> str:
-    """A choice in words: the win rate, the playouts behind it, and what is expected."""
-    name = "Black" if colour == 1 else "White"
+    """A choice in words: the win rate, the playouts behind it, and what is expected; "" where nothing was played out."""
     if np.isnan(choice.win_rate):
-        return f"{name} plays without playouts"
+        return ""
+    name = "Black" if colour == 1 else "White"
     line = " ".join(coordinate(point, size) for point in choice.variation)
-    return f"{name} wins {100 * choice.win_rate:.1f} % of {choice.playouts:,} playouts; {line}"
+    return f"{name} wins {100 * choice.win_rate:.1f} % of {choice.playouts:,} playouts; {line}; "
 
 
 def result_of(score: float) -> str:

@@ -1,11 +1,14 @@
-"""Who plays in a match, as the command line names it: a bot with settings, such as `rave:bias=0.05,visits=4000`.
+"""Who plays in a match, as the command line names it: a bot with settings, such as `rave:bias=0.05,visits=4000`, or any GTP
+engine, such as `gtp:gnugo --mode gtp --level 10`.
 
-Everything that can be wrong is found when it is read, before any process is started.
+Everything that can be wrong is found when it is read, before any game begins.
 """
 
 import argparse
 import dataclasses
 
+from bench.matches import engine
+from bench.matches.engine import Engine, EngineError, EngineMover
 from jaxgo import Position
 from jaxgo.cli import UsageError
 from search.bots import SUMMARIES
@@ -22,10 +25,24 @@ _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
 
 
 @dataclasses.dataclass(frozen=True)
+class Conditions:
+    """Under which every game is played."""
+
+    size: int
+    komi: float
+    seconds: float | None
+    """For each move, None without a clock."""
+    grace: float
+    """Seconds that a move may take beyond these."""
+    memory: int
+    """Bytes that one tree may take."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Bot:
     """A bot with its settings."""
 
-    text: str
+    name: str
     """As it was named."""
     bot: str
     limits: Limits
@@ -33,27 +50,97 @@ class Bot:
     """Of `search.make_player`."""
 
     @property
-    def conditions(self) -> str:
+    def what(self) -> str:
         """What it may take for a move, in words."""
         if not has_tree(self.bot):
             return str(self.limits)
         return f"{self.limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
 
-    def mover(self, size: int, komi: float, seed: int, memory: int) -> Limited:
+    def mover(self, conditions: Conditions, seed: int) -> Limited:
         """One that is ready for a game: compiled.
 
         Args:
-          size: of the board.
-          komi: points that White gets.
+          conditions: of the game.
           seed: of its random numbers.
-          memory: bytes that its tree may take.
+        """
+        player = make_player(self.bot, komi=conditions.komi, seed=seed, memory=conditions.memory, **self.options)
+        player.compile(conditions.size)
+        return Limited(player, self.limits)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A GTP engine."""
+
+    command: str
+    """Its command line."""
+    name: str
+    """What it calls itself, with its version."""
+
+    @property
+    def what(self) -> str:
+        """How it is started."""
+        return self.command
+
+    def mover(self, conditions: Conditions, seed: int) -> EngineMover:
+        """One that has begun a game.
 
         Raises:
-          ValueError: a setting is not what it must be.
+          EngineError: it has not.
         """
-        player = make_player(self.bot, komi=komi, seed=seed, memory=memory, **self.options)
-        player.compile(size)
-        return Limited(player, self.limits)
+        return EngineMover(engine_for(self.command, conditions, seed), conditions.seconds, conditions.grace)
+
+
+Contestant = Bot | Program
+
+#: The engines of this process by their command lines. They play one game after the other; those that have ended are started anew.
+_engines: dict[str, Engine] = {}
+
+
+def engine_for(command: str, conditions: Conditions, seed: int, role: str = "player") -> Engine:
+    """An engine that has begun a game.
+
+    Args:
+      command: its command line.
+      conditions: of the game.
+      seed: of its random numbers, where it takes one.
+      role: engines of different roles are different processes.
+
+    Raises:
+      EngineError: it cannot be started, or does not play under these conditions.
+    """
+    found = _engines.get(role + command)
+    if found is None or not found.running:
+        found = _engines[role + command] = Engine(command)
+    found.begin(conditions.size, conditions.komi, seed)
+    return found
+
+
+def read(text: str, args: argparse.Namespace) -> Contestant:
+    """Reads `BOT[:NAME=VALUE,...]` or `gtp:COMMAND LINE`.
+
+    Args:
+      text: what was given.
+      args: of the command; see `read_bot` and `read_program`.
+
+    Raises:
+      UsageError: there is no such bot or setting, a value cannot be, or the engine cannot be started.
+    """
+    return read_program(text, args) if text.startswith(engine.PREFIX) else read_bot(text, args)
+
+
+def read_program(text: str, args: argparse.Namespace) -> Program:
+    """Reads `gtp:COMMAND LINE`: starts the engine once, and begins a game of this `size` and `komi`."""
+    command = text.removeprefix(engine.PREFIX).strip()
+    try:
+        started = Engine(command)
+        try:
+            started.begin(args.size, 7.5 if args.komi is None else args.komi)
+        finally:
+            started.close()
+    except EngineError as error:
+        raise UsageError(f"{text}: {error}") from None
+    return Program(command, started.name)
 
 
 def read_bot(text: str, args: argparse.Namespace) -> Bot:

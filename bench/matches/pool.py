@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.hardware import usable_cores
+from bench.matches import engine
 from bench.matches.playing import Match, play
 
 
@@ -69,7 +70,8 @@ def _children_without_interrupt() -> Iterator[None]:
 
 
 def _begin(free) -> None:
-    """Binds a process to its cores, before jax counts them, and to the life of the one that started it."""
+    """Binds a process to its cores, before jax counts them, and its life and its engines' to that of the one that started it."""
+    signal.signal(signal.SIGTERM, lambda *_: _end())
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, free.get())
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
@@ -78,4 +80,10 @@ def _begin(free) -> None:
 def _end_with_the_parent() -> None:
     """A parent that was killed sends nothing: without it this process would play on, and then wait for ever."""
     multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
+    _end()
+
+
+def _end() -> None:
+    """Ends this process, whatever it is doing, and the engines that it has started."""
+    engine.close_all()
     os._exit(1)

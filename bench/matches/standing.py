@@ -15,8 +15,9 @@ def standing(games: Sequence[dict]) -> dict:
     Returns:
       A dict ready for JSON: `games`, `wins`, `draws`, `losses`, `score` in [0, 1] with draws as halves, its Wilson `interval`,
       `elo` and `elo_interval` (None beyond all bounds), `score_as_black`, `mean_moves`, `seconds_per_game`, `different` games,
-      those that were `too_long`, and for `first` and `second` how often they lost otherwise than on the board (`LOST_BY`), and
-      the seconds of a move in the mean and at most.
+      those that were `too_long`, those that `dead_stones_decided` (the referee and the board as it stood name other winners), and
+      for `first` and `second` how often they lost otherwise than on the board (`LOST_BY`), and the seconds of a move in
+      the mean and at most.
     """
     won = [g["won"] for g in games]
     black = [g["won"] for g in games if g["first_is_black"]]
@@ -30,6 +31,7 @@ def standing(games: Sequence[dict]) -> dict:
         "seconds_per_game": sum(g["seconds"] for g in games) / len(games),
         "different": len({g["game"] for g in games}),
         "too_long": sum(g["ending"] == TOO_LONG for g in games),
+        "dead_stones_decided": sum(g["referee"] is not None and g["result"][:1] != g["board"][:1] for g in games),
         "first": _of_side(games, 0), "second": _of_side(games, 1),
     }  # fmt: skip
 

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,15 +14,22 @@ import time
 import pytest
 from sgfmill import sgf
 
+from bench.matches.engine import find_gnugo
 from jaxgo.base import source
 
+ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
 LITTLE = ("rave", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")
 
 
-def match(*arguments: str) -> subprocess.CompletedProcess:
+def match(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess:
     """Runs `jaxgo match` in a process of its own."""
     command = [sys.executable, "-m", "jaxgo", "match", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def scripted(behaviour: str) -> str:
+    """A GTP engine that does not know much."""
+    return f"gtp:{shlex.join([sys.executable, '-S', str(ENGINE), behaviour])}"
 
 
 def begun(*arguments: str) -> subprocess.Popen:
@@ -101,13 +109,14 @@ def test_a_report_says_what_was_played_by_what():
     done = match(*LITTLE, "--games", "2", "--seed", "7")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "rave against amaf:visits=100, 5x5, komi 0.5, 2 random moves, seed 7",
         "rave: 200 playouts a move, 16 leaves of 8 playouts a round",
         "amaf:visits=100: 100 playouts a move",
+        "referee: own",
     ]
-    assert lines[3].startswith(f"jaxgo {source.version()}{source.in_words(source.commit())}, 2")
-    assert re.match(r"score [0-9.]+ %, 95 % interval [0-9.]+ to [0-9.]+; Elo", lines[4])
+    assert lines[4].startswith(f"jaxgo {source.version()}{source.in_words(source.commit())}, 2")
+    assert re.match(r"score [0-9.]+ %, 95 % interval [0-9.]+ to [0-9.]+; Elo", lines[5])
 
 
 def test_a_match_goes_on_after_it_was_killed(tmp_path):
@@ -137,9 +146,74 @@ def test_a_match_goes_on_after_it_was_killed(tmp_path):
     assert "holds a match with seed 0, not 1" in match(*options, "--seed", "1").stderr
 
 
+def test_a_match_between_gtp_engines_tells_how_games_were_lost(tmp_path):
+    """One that dies in the middle of every game is started anew for the next; the referee is a third."""
+    done = match(scripted("dies"), scripted("2"), "--size", "5", "--komi", "0.5", "--games", "4", "--workers", "2", "--referee",
+                 scripted("scores=B+3"), "--output", str(tmp_path), "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["settings"]["names"] == ["Scripted dies", "Scripted 2"]
+    assert (report["losses"], report["first"]["failures"], report["second"]["failures"]) == (4, 4, 0)
+    for game in report["records"]:
+        assert game["ending"] == "failure" and "exit status 3; stderr: out of matches" in game["remark"]
+        record = sgf.Sgf_game.from_bytes((tmp_path / f"{game['number']:04d}.sgf").read_bytes())
+        assert {record.get_player_name(colour) for colour in "bw"} == {"Scripted dies", "Scripted 2"}
+        assert record.get_root().get("RE") == ("W+F" if game["first_is_black"] else "B+F")
+        assert "out of matches" in record.get_last_node().get("C")
+
+
+def test_the_referee_counts_and_the_board_is_told_too(tmp_path):
+    options = ("--size", "5", "--komi", "0.5", "--games", "2", "--json")
+    done = match(scripted("1"), scripted("2"), *options, "--referee", scripted("scores=B+3"))
+    report = json.loads(done.stdout)
+    assert [(game["result"], game["won"]) for game in report["records"]] == [("B+3", 1.0), ("B+3", 0.0)]
+    assert report["dead_stones_decided"] == sum(game["board"].startswith("W") for game in report["records"])
+
+
+def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
+    options = ("--size", "5", "--games", "3", "--workers", "1", "--referee", "own")
+    done = match("amaf:visits=50", scripted("absent"), *options)
+    assert done.returncode == 0, done.stderr
+    assert "3 games: 3 won" in done.stdout
+    assert re.search("Scripted absent: .*, failures 1$", done.stdout, re.M)
+
+
+def test_engines_end_with_the_match():
+    """With Ctrl-C, and when the match is killed."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        with begun("amaf:visits=50", scripted("hangs"), "--size", "5", "--workers", "2", "--referee", "own") as process:
+            deadline = time.monotonic() + 120
+            while len(engines := [e for worker in children(process.pid) for e in children(worker)]) < 2:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.1)
+            os.kill(process.pid, number)
+            process.communicate(timeout=120)
+            assert gone(engines)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_gnugo() is None, reason="GNU Go is not installed")
+def test_rave_holds_its_own_against_gnugo(tmp_path):
+    """Ten games at 9x9: no illegal move, no loss on time, no failure, and a floor under the score of level 1."""
+    options = ("--games", "10", "--seed", "1", "--cleanup", "--output", str(tmp_path), "--json")
+    done = match("rave:visits=20000", "gtp:gnugo --mode gtp --level 1 --chinese-rules", *options, timeout=3600)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["complete"] and report["games"] == 10 == report["different"]
+    for side in ("first", "second"):
+        assert [report[side][name] for name in ("losses_on_time", "illegal_moves", "failures")] == [0, 0, 0]
+    assert report["score"] >= 0.2, report["records"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("rave", "gtp:no-such-engine"), "gtp:no-such-engine: 'no-such-engine' cannot be started: No such file or directory"),
+        (("rave", "gtp:"), "gtp:: there is no command line"),
+        (("rave", "gtp:true"), "gtp:true: it ended at 'list_commands' with exit status 0"),
+        (("rave", "gtp:cat"), "gtp:cat: its answer to 'list_commands' is not GTP's: 'list_commands'"),
+        (("rave", scripted("small")), "it refuses 'boardsize 9': unacceptable size"),
+        (("rave", "uct", "--referee", "gnugo"), "--referee must be own, or gtp: and an engine's command line, not 'gnugo'"),
         (("mc:bias=1", "uct"), "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds"),
         (("rave", "uct:exploration=-1"), "uct:exploration=-1: exploration must be a number from 0 to inf, not -1.0"),
         (("rave", "uct", "--cores", "1000"), "--cores must be at most "),

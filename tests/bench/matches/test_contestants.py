@@ -17,14 +17,14 @@ def test_settings_are_read():
     assert bot.options == {
         "cleanup": False, "leaves": 32, "playouts_per_leaf": 8, "rule": Rave(bias=0.05, schedule="hand", strict=False),
     }  # fmt: skip
-    assert bot.conditions == "4,000 playouts a move, 32 leaves of 8 playouts a round"
+    assert bot.what == "4,000 playouts a move, 32 leaves of 8 playouts a round"
 
 
 def test_what_is_not_set_is_the_matchs():
     args = argparse.Namespace(**vars(ARGS) | {"seconds": 2.0, "cleanup": True})
     assert read_bot("amaf", args).limits == Limits(seconds=2.0)
     assert read_bot("amaf:visits=9", args).limits == Limits(visits=9, seconds=2.0)
-    assert read_bot("amaf:seconds=0.5", args).conditions == "0.5 s a move"
+    assert read_bot("amaf:seconds=0.5", args).what == "0.5 s a move"
     assert read_bot("amaf", args).options == {"cleanup": True}
     assert read_bot("amaf", ARGS).limits == Limits(visits=2000)
 

@@ -9,7 +9,8 @@ from bench.matches.standing import elo, standing, wilson
 def a_game(won: float, black: bool, *, ending: str = "score", game: str = "a", seconds: float = 1.0, moves: int = 5) -> dict:
     """What is known of a game of ten moves."""
     time = [{"seconds": seconds, "longest": seconds / 2, "moves": moves}] * 2
-    return {"won": won, "first_is_black": black, "moves": 10, "seconds": 1.0, "ending": ending, "game": game, "time": time}
+    return {"won": won, "first_is_black": black, "moves": 10, "seconds": 1.0, "ending": ending, "game": game, "time": time,
+            "referee": "own", "result": "B+1.5", "board": "B+1.5"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (127, 200), (200, 200)])
@@ -44,6 +45,12 @@ def test_what_was_not_lost_on_the_board_is_counted_apart():
     assert [found["first"][name] for name in names] == [0, 1, 1, 0]
     assert [found["second"][name] for name in names] == [1, 1, 0, 1]
     assert found["too_long"] == 1
+
+
+def test_games_that_dead_stones_decided_are_counted():
+    lost = a_game(0.0, True) | {"result": "W+30.5"}
+    resigned = a_game(0.0, True, ending="resignation") | {"result": "W+R", "referee": None}
+    assert standing([a_game(1.0, True), lost, resigned])["dead_stones_decided"] == 1
 
 
 def test_time_is_of_all_moves():
