@@ -61,11 +61,11 @@ def _contenders(size: int, worker: Worker) -> list[Contender]:
     return out
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
     rows = [
         (f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["per_second"]),
          f"{entry['share']:.2f} of {entry['of']}" if "share" in entry else "-")
         for entry in made["results"]
     ]  # fmt: skip
-    return [report.table(f"{OUTSTANDING} queries outstanding, whole machine", ("board", "playouts/s", "share"), rows)]
+    return [report.Table(f"{OUTSTANDING} queries outstanding, whole machine", ("board", "playouts/s", "share"), rows)]

@@ -49,7 +49,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, batches: Sequence[int] =
     return {**made, "pinned": Worker.pinned, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
     rows = [
         (
@@ -60,8 +60,8 @@ def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
         )
         for entry in made["results"]
     ]
-    shown: list[report.Titled | str] = [
-        report.table("steps per CPU second, one core", ("board, batch", "jaxgo", "pgx", "jaxgo is x times"), rows)
+    shown: list[report.Table | str] = [
+        report.Table("steps per CPU second, one core", ("board, batch", "jaxgo", "pgx", "jaxgo is x times"), rows)
     ]
     if not importlib.util.find_spec("pgx"):
         shown.append("pgx is not installed: pip install 'jaxgo[bench]'")

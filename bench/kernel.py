@@ -61,7 +61,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     return {**made, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
     code, cost = [], []
     for entry in made["results"]:
@@ -72,11 +72,11 @@ def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
             f"{100 * entry['changing']:.1f} %", f"{entry['ceiling'] / 1e6:.1f} M",
         ))  # fmt: skip
     return [
-        report.table(
+        report.Table(
             "compiled for an H200: registers and instructions",
             ("board, records", "registers", "spilled bytes", "in all", "in a tick"), code,
         ),
-        report.table(
+        report.Table(
             "a playout on a simulated warp: ticks and instructions; the ceilings are an H200's, on which nothing was run",
             ("board, records", "ticks", "and waiting", "in all", "between ticks", "ceiling a second"), cost,
         ),

@@ -1,193 +1,201 @@
-"""`jaxgo match`: many games between two bots, with colours alternating, and how sure the result is.
-
-A bot may come with settings: `rave:bias=0.05,visits=4000`. Games are played in several processes, a core each; game n has its own
-seeds, so that a match gives the same games however it is spread.
-"""
+"""`jaxgo match`: many games between two bots, or any GTP engines, with colours alternating, and how sure the result is."""
 
 import argparse
-import concurrent.futures
-import dataclasses
 import json
 import math
-import multiprocessing
-import os
+import platform
 import signal
 import sys
+import threading
 import time
 
-from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
-SUMMARY = "a match between two bots, with the confidence interval of its result"
+SUMMARY = "a match between two bots or GTP engines, with the confidence interval of its result"
 
 _EPILOG = f"""\
 {bots.listing()}
-settings, after the name: visits, leaves, playouts_per_leaf; for trees also those of the rule: bias, schedule (mse, hand), k,
-exploration, first_play, strict, reference_visits, credit.
+settings, after the name: visits, seconds; for trees also leaves, playouts_per_leaf, exploration, first_play;
+for RAVE also bias, schedule (mse, hand), k, strict, reference_visits, credit.
+
+any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
+rave:seconds=1 in place of --seconds 1 leaves the engine's time alone. Where it fails it loses the game, and is started anew. It
+shares the cores of its game, so it should not think in its opponent's time. Its moves against positional superko are taken.
+referee: GNU Go's final_score where an engine plays and GNU Go is installed, else our own rules: area, as the board stands.
+Bots count stones as alive until they are captured; --cleanup makes them capture the dead ones before they pass.
+
+Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
+when the same command is given again, also with more --games.
 
 examples:
   jaxgo match rave uct --games 200 --visits 2000
-  jaxgo match rave:bias=0.05 rave:bias=0.2 --games 400
+  jaxgo match rave:bias=0.05 rave:bias=0.2 --games 400 --output bias
   jaxgo match wamaf amaf --visits 8000 --json > wamaf.json
+  jaxgo match rave 'gtp:gnugo --mode gtp --level 10 --chinese-rules' --seconds 1 --cores 2 --output gnugo
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments to its parser."""
-    parser.description = "Plays games between two bots and reports the first one's score with its 95 % Wilson interval."
+    parser.description = "Plays games between two players and reports the first one's score with its 95 % Wilson interval."
     parser.epilog = _EPILOG
-    parser.add_argument("first", metavar="BOT[:NAME=VALUE,...]", help="the bot whose score is reported; Black in odd games")
-    parser.add_argument("second", metavar="BOT[:NAME=VALUE,...]", help="its opponent")
+    first = "whose score is reported, BOT, BOT:NAME=VALUE,... or 'gtp:COMMAND LINE'; Black in odd games"
+    parser.add_argument("first", metavar="FIRST", help=first)
+    parser.add_argument("second", metavar="SECOND", help="its opponent, likewise")
     parser.add_argument("--games", type=options.count(1, 10**6), default=200, metavar="N", help="default: %(default)s")
     parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
-    workers = "processes, a core each (default: the cores there are)"
+    opening = "random moves that a game begins with (default: %(default)s)"
+    parser.add_argument("--opening", type=options.count(0, 100), default=2, metavar="N", help=opening)
+    parser.add_argument("--cores", type=options.count(1, 1024), default=1, metavar="N", help="of each game (default: 1)")
+    workers = "games at a time (default: as many as there are cores for)"
     parser.add_argument("--workers", type=options.count(1, 1024), metavar="N", help=workers)
+    grace = "how much longer than --seconds a move may take before it loses the game (default: %(default)g s)"
+    parser.add_argument("--grace", type=options.seconds, default=1.0, metavar="S", help=grace)
+    referee = "'gtp:COMMAND LINE' of an engine that counts the score, or own (default: see below)"
+    parser.add_argument("--referee", metavar="ENGINE", help=referee)
+    output = "keep the games there: a line each in games.jsonl, and SGF records; and go on with what is there"
+    parser.add_argument("--output", type=options.folder, metavar="DIR", help=output)
     parser.add_argument("--json", action="store_true", help="print one JSON document with every game instead")
     options.add_player_arguments(parser, 2_000)
+    options.add_memory_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Plays the match. Ctrl-C reports the games that are finished."""
-    for spec in (args.first, args.second):
-        read_spec(spec)
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
-    workers = min(args.workers or len(cores), args.games)
-    context = multiprocessing.get_context("spawn")
-    places = context.Queue()
-    for i in range(workers):
-        places.put(cores[i % len(cores)])
-    games, start, complete = [], time.monotonic(), True
-    pool = concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(places,))
+    from bench import report
+    from bench.hardware import PACKAGES, describe, usable_cores, version_of
+    from bench.matches import pool
+    from bench.matches.contestants import Conditions, read
+    from bench.matches.journal import Journal
+    from bench.matches.playing import Match
+    from bench.matches.standing import standing
+
+    contestants = tuple(read(text, args) for text in (args.first, args.second))
+    referee = _referee(args)
+    if args.cores > len(usable_cores()):
+        raise UsageError(f"--cores must be at most {len(usable_cores())}, the cores there are, not {args.cores}")
+    workers = min(args.workers or len(usable_cores()) // args.cores, args.games)
+    memory = (args.memory or options.default_memory()) // (2 * workers)
+    komi = 7.5 if args.komi is None else args.komi
+    conditions = Conditions(args.size, komi, args.seconds, args.grace, memory)
+    match = Match(contestants, conditions, args.seed, args.opening, referee)
+    names = ("first", "second", "size", "visits", "seconds", "grace", "leaves", "playouts_per_leaf", "seed", "cleanup", "opening")
+    settings = {name: getattr(args, name) for name in names} | {"cores": args.cores, "komi": komi} | {
+        "referee": referee, "names": [c.name for c in contestants], "conditions": [c.what for c in contestants],
+    }  # fmt: skip
+    made = report.begin("match", describe(), settings | {"games": args.games, "workers": workers, "memory": 2 * workers * memory})
+    made["software"] = {"python": platform.python_version()} | {p: v for p in PACKAGES if (v := version_of(p))}
+    journal = Journal(args.output, settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}) if args.output else None
+    games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]
+    left = [number for number in range(1, args.games + 1) if number not in {game["number"] for game in games}]
+    if games:
+        print(f"jaxgo match: {len(games)} games are in {args.output} already", file=sys.stderr)
+    stopped, status = "", EXIT_DONE
+    say, interrupted = _Progress(args.games, len(games)), threading.Event()
+    # An exception would be lost where Python runs it in a callback of the collector of garbage, of which jax has one.
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
-        calls = [pool.submit(_play, vars(args), number) for number in range(1, args.games + 1)]
-        for call in concurrent.futures.as_completed(calls):
-            games.append(call.result())
-            left = (time.monotonic() - start) / len(games) * (args.games - len(games))
-            done = summary(games)
-            text = f"{len(games)} of {args.games} games, {100 * done['score']:.1f} %, {left:.0f} s left"
-            print(f"jaxgo match: {text}", file=sys.stderr)
-    except KeyboardInterrupt:
-        complete = False
+        for game, record in pool.play_all(match, left, pool.places(workers, args.cores), interrupted.is_set):
+            if journal is not None:
+                journal.add(game, record)
+            games.append(game)
+            say(standing(games))
+        if len(games) < args.games:
+            stopped, status = "interrupted", EXIT_INTERRUPTED
+    except Exception as error:  # whatever ends a game in its process, or the process: what is finished is not lost
+        stopped, status = f"failed: {type(error).__name__}: {error}", EXIT_FAILED
+        print(f"jaxgo match: {stopped}", file=sys.stderr)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in multiprocessing.active_children():  # in the middle of games that nobody waits for
-            worker.terminate()
-    report = {
-        "first": args.first, "second": args.second, "size": args.size, "komi": _komi(args), "visits": args.visits,
-        "seconds": args.seconds, "seed": args.seed, "complete": complete, **(summary(games) if games else {"games": 0}),
-    }  # fmt: skip
+        signal.signal(signal.SIGINT, before)
+        if journal is not None:
+            journal.close()
+    made |= {"complete": not stopped, "stopped": stopped or None, **(standing(games) if games else {"games": 0})}
     if args.json:
-        print(json.dumps(report | {"records": sorted(games, key=lambda g: g["number"])}, indent=1))
-    elif games:
-        low, high = report["interval"]
-        print(f"{args.first} against {args.second}, {args.size}x{args.size}, komi {report['komi']:g}")
-        print(f"score {100 * report['score']:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f}")
-        print(f"{report['games']} games: {report['wins']} won, {report['draws']} drawn, {report['losses']} lost; as Black "
-              f"{100 * report['score_as_black']:.1f} %; mean length {report['mean_moves']:.1f} moves")  # fmt: skip
-    return EXIT_DONE if complete else EXIT_INTERRUPTED
+        print(json.dumps(made | {"records": sorted(games, key=lambda g: g["number"])}, indent=1, allow_nan=False))
+    else:
+        print("\n".join(lines_of(made)))
+    return status
 
 
-def summary(games: list[dict]) -> dict:
-    """The score of the first bot over some games, its Wilson interval, and more."""
-    won = [g["won"] for g in games]
-    black = [g["won"] for g in games if g["first_is_black"]]
-    score = sum(won) / len(won)
-    return {
-        "games": len(won), "wins": won.count(1.0), "draws": won.count(0.5), "losses": won.count(0.0), "score": score,
-        "interval": wilson(score, len(won)), "score_as_black": sum(black) / len(black) if black else None,
-        "mean_moves": sum(g["moves"] for g in games) / len(games),
-        "seconds_per_game": sum(g["seconds"] for g in games) / len(games),
-    }  # fmt: skip
+def _referee(args: argparse.Namespace) -> str:
+    """Who counts the score; an engine is tried."""
+    from bench.matches.contestants import read_program
+    from bench.matches.engine import PREFIX, find_gnugo
+    from bench.matches.referee import OWN
+
+    asked = args.referee
+    if asked is None:
+        engines = any(text.startswith(PREFIX) for text in (args.first, args.second))
+        asked = PREFIX + found if engines and (found := find_gnugo()) else OWN
+    if asked == OWN:
+        return asked
+    if not asked.startswith(PREFIX):
+        raise UsageError(f"--referee must be {OWN}, or {PREFIX} and an engine's command line, not {asked!r}")
+    read_program(asked, args)
+    return asked
 
 
-def wilson(score: float, games: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson score interval of a proportion (Edwin B. Wilson, 1927), 95 % by default."""
-    centre = (score + z * z / (2 * games)) / (1 + z * z / games)
-    half = z / (1 + z * z / games) * math.sqrt(score * (1 - score) / games + z * z / (4 * games * games))
-    return max(0.0, centre - half), min(1.0, centre + half)
+class _Progress:
+    """Says on stderr how far the match has come."""
+
+    def __init__(self, games: int, before: int):
+        self._games, self._before, self._start = games, before, time.monotonic()
+
+    def __call__(self, standing: dict) -> None:
+        done, low, high = standing["games"], *standing["interval"]
+        left = (time.monotonic() - self._start) / (done - self._before) * (self._games - done)
+        score = f"{100 * standing['score']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+        print(f"jaxgo match: {done} of {self._games} games, {score}, {left:.0f} s left", file=sys.stderr)
 
 
-@dataclasses.dataclass(frozen=True)
-class Spec:
-    """A bot with settings."""
+def lines_of(made: dict) -> list[str]:
+    """The report for people."""
+    from jaxgo.base import source
 
-    bot: str
-    settings: dict[str, object]
-
-
-#: Settings and how they are read.
-_SETTINGS = {
-    "visits": int, "leaves": int, "playouts_per_leaf": int, "bias": float, "k": float, "exploration": float,
-    "first_play": float, "reference_visits": int, "schedule": str, "credit": str, "strict": lambda text: text != "False",
-}  # fmt: skip
-_OF_PLAYERS = ("leaves", "playouts_per_leaf")
-
-
-def read_spec(text: str) -> Spec:
-    """Reads `BOT[:NAME=VALUE,...]`; UsageError says what is wrong."""
-    bot, _, rest = text.partition(":")
-    if bot not in bots.SUMMARIES:
-        raise UsageError(f"there is no bot {bot!r}; there are: {', '.join(bots.SUMMARIES)}")
-    settings = {}
-    for part in filter(None, rest.split(",")):
-        name, _, value = part.partition("=")
-        if name not in _SETTINGS:
-            raise UsageError(f"{text}: there is no setting {name!r}; there are: {', '.join(_SETTINGS)}")
-        try:
-            settings[name] = _SETTINGS[name](value)
-        except ValueError:
-            raise UsageError(f"{text}: {name} cannot be {value!r}") from None
-    return Spec(bot, settings)
+    settings = made["settings"]
+    clock = "" if settings["seconds"] is None else f", {settings['seconds']:g} s a move"
+    first, second = settings["names"]
+    lines = [
+        f"{first} against {second}, {settings['size']}x{settings['size']}, komi {settings['komi']:g}{clock}, "
+        f"{settings['opening']} random moves, seed {settings['seed']}",
+        *(f"{name}: {text}" for name, text in zip(settings["names"], settings["conditions"])),
+        f"referee: {settings['referee']}",
+        f"jaxgo {made['jaxgo']}{source.in_words(made['commit'])}, {made['date']}",
+    ]
+    if not made["complete"]:
+        lines.append(f"PARTIAL, {made['stopped']}: {made['games']} of {settings['games']} games are finished")
+    if not made["games"]:
+        return lines
+    low, high = made["interval"]
+    black = "" if made["score_as_black"] is None else f"; as Black {100 * made['score_as_black']:.1f} %"
+    return [
+        *lines,
+        f"score {100 * made['score']:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f}; {_elo(made)}",
+        f"{made['games']} games: {made['wins']} won, {made['draws']} drawn, {made['losses']} lost{black}; "
+        f"mean length {made['mean_moves']:.1f} moves; {made['different']} different games{_odd(made)}",
+        *(_of_side(name, made[which]) for name, which in zip(settings["names"], ("first", "second"))),
+    ]
 
 
-def _begin_worker(places) -> None:
-    """Binds a worker to its core, before jax counts them, and leaves Ctrl-C to the main process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {places.get()})
+def _odd(made: dict) -> str:
+    """What is to be known of some games, "" if of none."""
+    parts = [f"; {made['too_long']} too long, scored as they stood"] if made["too_long"] else []
+    return "".join(parts + ([f"; dead stones decided {made['dead_stones_decided']}"] if made["dead_stones_decided"] else []))
 
 
-def _komi(args) -> float:
-    return 7.5 if args.komi is None else args.komi
+def _elo(made: dict) -> str:
+    """The difference of ratings in words; a bound that there is none is left out."""
+    low, high = made["elo_interval"]
+    if made["elo"] is None:
+        return f"Elo at least {low:+.0f}" if low is not None else f"Elo at most {high:+.0f}"
+    return f"Elo {made['elo']:+.0f} ({-math.inf if low is None else low:+.0f} to {math.inf if high is None else high:+.0f})"
 
 
-def _play(arguments: dict, number: int) -> dict:
-    """Plays game `number` in a worker."""
-    from jaxgo import Position
-    from search.choice import Limits
-    from search.players import make_player, rule_of
-    from search.selfplay import play_game
-
-    args = argparse.Namespace(**arguments)
-    first_is_black = number % 2 == 1
-    players = []
-    for i, text in enumerate((args.first, args.second)):
-        spec = read_spec(text)
-        own = {"leaves": args.leaves, "playouts_per_leaf": args.playouts_per_leaf}
-        own |= {k: v for k, v in spec.settings.items() if k in _OF_PLAYERS}
-        of_rule = {k: v for k, v in spec.settings.items() if k not in (*_OF_PLAYERS, "visits")}
-        if of_rule:
-            own["rule"] = dataclasses.replace(rule_of(spec.bot), **of_rule)
-        visits = spec.settings.get("visits", args.visits or (None if args.seconds else 2_000))
-        player = make_player(spec.bot, komi=_komi(args), seed=args.seed + 2 * number + i, cleanup=args.cleanup, **own)
-        players.append(_Limited(player, Limits(visits=visits, seconds=args.seconds)))
-    start = time.perf_counter()
-    black, white = players if first_is_black else players[::-1]
-    played = play_game(black, white, Position.empty(args.size), None, komi=_komi(args))
-    won = 0.5 if played.winner == 0 else float((played.winner == 1) == first_is_black)
-    return {
-        "number": number, "first_is_black": first_is_black, "won": won, "result": played.result,
-        "moves": len(played.game.moves), "seconds": round(time.perf_counter() - start, 2),
-    }  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
-class _Limited:
-    """A player with limits of its own."""
-
-    player: object
-    limits: object
-
-    def genmove(self, position, history, _):
-        return self.player.genmove(position, history, self.limits)
+def _of_side(name: str, side: dict) -> str:
+    """A line on what a contestant took, and what it lost by other than on the board."""
+    time = "no move" if side["seconds_per_move"] is None else f"{side['seconds_per_move']:.2f} s a move"
+    keys = ("resignations", "losses_on_time", "illegal_moves", "failures")
+    lost = [f"{key.replace('_', ' ')} {side[key]}" for key in keys if side[key]]
+    return ", ".join([f"{name}: {time}, at most {side['longest_move']:.2f} s", *lost])

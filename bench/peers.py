@@ -59,18 +59,19 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     return {**made, "pinned": Worker.pinned, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
-    rows = []
+    rows, missing = [], []
     for entry in made["results"]:
         name = f"{entry['size']}x{entry['size']} {entry['engine']}"
         if "missing" in entry:
-            rows.append((name, entry["missing"], "", ""))
+            missing.append(f"{name}: {entry['missing']}")
         else:
             faster = "" if entry["engine"] == JAXGO else report.ratio(entry["jaxgo_is_faster"])
             rows.append((name, report.rate(entry["per_core"]), faster, f"{entry['mean_plies']:.1f}"))
     columns = ("board, engine", "per core", "jaxgo is x times", "plies")
-    return [report.table("playouts per CPU second, one core", columns, rows), *report.shared_core(made["results"])]
+    table = report.Table("playouts per CPU second, one core", columns, rows)
+    return [table, *missing, *report.shared_core(made["results"])]
 
 
 def _contenders(size: int, stack: ExitStack) -> tuple[list[Contender], dict[str, str]]:

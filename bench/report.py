@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from rich.console import Console
-from rich.table import Table
+from rich import box
 
-from bench import hardware
+from jaxgo.base import source
+from jaxgo.commands.tables import make_console, print_table
 
 #: With less than this share of a pinned core, something else ran on it.
 UNDISTURBED = 0.95
@@ -24,11 +24,13 @@ def begin(benchmark: str, machine: Mapping[str, object], settings: Mapping[str, 
       settings: what was asked for.
 
     Returns:
-      A dict ready for JSON with `benchmark`, `jaxgo` (version), `date` (UTC), `command`, `hardware`, `settings`.
+      A dict ready for JSON with `benchmark`, `jaxgo` (version), `commit` (None outside a git checkout), `date` (UTC), `command`,
+      `hardware`, `settings`.
     """
     return {
         "benchmark": benchmark,
-        "jaxgo": hardware.version_of("jaxgo"),
+        "jaxgo": source.version(),
+        "commit": source.commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": shlex.join(["jaxgo", *sys.argv[1:]]),
         "hardware": dict(machine),
@@ -41,7 +43,7 @@ def heading(report: Mapping[str, object]) -> list[str]:
     machine, software = report["hardware"], report.get("software", {})
     memory = machine["memory_bytes"]
     lines = [
-        f"jaxgo {report['jaxgo']} bench {report['benchmark']}, {report['date']}",
+        f"jaxgo {report['jaxgo']} bench {report['benchmark']}, {report['date']}" + source.in_words(report.get("commit")),
         f"{machine['cpu']} ({machine['architecture']}), {machine['cores_usable']} of {machine['cores']} cores"
         + (f", {memory / 2**30:.0f} GiB" if memory else "")
         + f"; {machine['load_at_start']}",
@@ -55,33 +57,25 @@ def heading(report: Mapping[str, object]) -> list[str]:
     return lines
 
 
-class Titled(NamedTuple):
+class Table(NamedTuple):
     """A table and the line above it, which may be longer than the table is wide."""
 
     title: str
-    table: Table
+    columns: Sequence[str]
+    """The first is text, the others are figures."""
+    rows: Sequence[Sequence[str]]
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Titled:
-    """A table with text in the first column and figures in the others."""
-    made = Table()
-    for index, column in enumerate(columns):
-        made.add_column(column, justify="left" if index == 0 else "right", no_wrap=index == 0)
-    for row in rows:
-        made.add_row(*row)
-    return Titled(title, made)
-
-
-def show(report: Mapping[str, object], items: Iterable[Titled | str]) -> None:
+def show(report: Mapping[str, object], items: Iterable[Table | str]) -> None:
     """Prints the heading, the tables, and what there is to say about them on stdout."""
-    console = Console(highlight=False)
+    console = make_console()
     for line in heading(report):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     for item in items:
         console.print()
-        console.print(item if isinstance(item, str) else item.title, markup=False, soft_wrap=True)
-        if isinstance(item, Titled):
-            console.print(item.table)
+        console.print(item if isinstance(item, str) else item.title, soft_wrap=True)
+        if isinstance(item, Table):
+            print_table(console, item.columns, item.rows, box=box.HEAVY_HEAD)
 
 
 def shared_core(results: Iterable[Mapping[str, object]]) -> list[str]:

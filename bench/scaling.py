@@ -51,9 +51,9 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     return {**made, "pinned": Worker.pinned, "results": results, "growth": growth}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
-    points = report.table(
+    points = report.Table(
         "`evaluate` by the number of playouts, one core",
         ("board, playouts", "CPU us per playout", "peak memory"),
         [
@@ -65,7 +65,7 @@ def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
             for entry in made["results"]
         ],
     )
-    growth = report.table(
+    growth = report.Table(
         "from the fewest to the most playouts",
         ("board", "cost per playout, ratio", "memory per added playout"),
         [

@@ -55,7 +55,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     return {**made, "results": results, "memory": memory}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
     rows = []
     for entry in made["results"]:
@@ -65,4 +65,4 @@ def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
         rows.append((f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["per_second"]), of_batch, *cells))
     columns = ("board", "playouts/s", "ratio", "choose", "back up", "wait", "device")
     memory = ", ".join(f"{m['bytes_per_node']:,} bytes at {m['size']}x{m['size']}" for m in made["memory"])
-    return [report.table("a search of 256 leaves x 8 playouts, whole machine; ratio to the same batch without a tree", columns, rows), f"a node of a RAVE tree: {memory}"]
+    return [report.Table("a search of 256 leaves x 8 playouts, whole machine; ratio to the same batch without a tree", columns, rows), f"a node of a RAVE tree: {memory}"]

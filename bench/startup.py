@@ -63,10 +63,10 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = Non
     return {**made, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
     rows = [(entry["record"], report.seconds(entry["cold"]), report.seconds(entry["warm"])) for entry in made["results"]]
-    return [report.table("from the start to the result of `jaxgo evaluate`", ("record", "cold", "warm"), rows)]
+    return [report.Table("from the start to the result of `jaxgo evaluate`", ("record", "cold", "warm"), rows)]
 
 
 def _seconds(command: Sequence[str], cache: str) -> float:

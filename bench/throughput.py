@@ -59,9 +59,9 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     return {**made, "pinned": Worker.pinned, "results": results, "recording_moves": ratios}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
+def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
-    rates = report.table(
+    rates = report.Table(
         "playouts per second",
         ("board, output", "per core", "machine", "first call", "plies"),
         [
@@ -75,7 +75,7 @@ def tables(made: Mapping[str, object]) -> list[report.Titled | str]:
             for entry in made["results"]
         ],
     )
-    moves = report.table(
+    moves = report.Table(
         "time of a playout with its moves recorded, over that without",
         ("board", "ratio"),
         [(f"{entry['size']}x{entry['size']}", report.ratio(entry["time_ratio"])) for entry in made["recording_moves"]],

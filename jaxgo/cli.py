@@ -13,14 +13,20 @@ with Ctrl-C.
 """
 
 import argparse
+import contextlib
 import difflib
+import gc
 import importlib.metadata
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+import types
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from jaxgo.base.cache import keep_compiled
+from jaxgo.base.source import version as version
 
 GROUP = "jaxgo.commands"
 
@@ -96,7 +102,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(command, "read_defaults"):
             command.read_defaults(parser, arguments[1:])
         _keep_compiled()
-        status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
+        with _interruptible():
+            status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
         sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit
         return status
     except UsageError as error:
@@ -109,6 +116,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`head`, a pager) has seen enough. stdout must not be flushed into the closed pipe once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C works at any moment.
+
+    Python drops an exception that is raised in a callback of its garbage collector, and jax has such a callback: a Ctrl-C that
+    comes just then would do nothing. Here it comes again a moment later.
+    """
+
+    def interrupt(number: int, frame: types.FrameType | None) -> None:
+        callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+        while frame is not None:
+            if frame.f_code in callbacks:
+                threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, number]).start()
+                return
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    # Otherwise it is ignored, as in the background of a shell, or belongs to the program that has called `main`.
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _keep_compiled() -> None:
@@ -163,8 +199,3 @@ def _top_parser(entries: dict[str, importlib.metadata.EntryPoint]) -> argparse.A
     )
     parser.add_argument("--version", action="version", version=f"jaxgo {version()}", help="print the version and leave")
     return parser
-
-
-def version() -> str:
-    """The installed version of jaxgo."""
-    return importlib.metadata.version("jaxgo")

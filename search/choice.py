@@ -29,6 +29,10 @@ class Limits:
         if wrong or (self.seconds is not None and not 0 < self.seconds < float("inf")):
             raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")
 
+    def __str__(self) -> str:
+        parts = [*([f"{self.visits:,} playouts"] if self.visits else []), *([f"{self.seconds:g} s"] if self.seconds else [])]
+        return " or ".join(parts) + " a move"
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Choice:

@@ -112,6 +112,11 @@ _FLAT = {
 _OF_TREES = ("rule", "leaves", "playouts_per_leaf", "memory", "updates", "in_flight")
 
 
+def has_tree(bot: str) -> bool:
+    """Whether a bot searches, by a rule of selection."""
+    return bot in _TREES
+
+
 def rule_of(bot: str):
     """The rule of selection of a tree bot.
 

@@ -1,16 +1,58 @@
 """Games between two players, and their records."""
 
 import dataclasses
+import datetime
+import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from sgfmill import sgf
 
 from jaxgo import Position
+from jaxgo.base.source import version
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice, Limits
 from search.game import Game, IllegalMove
 from search.players import Player
+
+#: How a game ends, and what stands for it in a record's result where a player lost without being beaten on the board.
+SCORE, TOO_LONG, RESIGNATION, TIME, ILLEGAL, FAILURE = "score", "too long", "resignation", "time", "illegal move", "failure"
+_LETTERS = {RESIGNATION: "R", TIME: "T", ILLEGAL: "F", FAILURE: "F"}
+
+
+class Forfeit(Exception):
+    """The player to move loses: it has failed, or was too slow. `ending` is one of the constants above; the text says why."""
+
+    def __init__(self, ending: str, why: str):
+        super().__init__(why)
+        self.ending = ending
+
+
+class Mover(Protocol):
+    """Who takes part in a game."""
+
+    knows_superko: bool
+    """Whether it keeps to positional superko. Of others a move that repeats a position is taken: many know simple ko alone."""
+
+    def move(self, game: Game) -> Choice:
+        """What it plays in this game, in which it is to move.
+
+        Raises:
+          Forfeit: it cannot go on.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class Limited:
+    """A bot that has so much for each move."""
+
+    player: Player
+    limits: Limits
+    knows_superko = True
+
+    def move(self, game: Game) -> Choice:
+        return self.player.genmove(game.position, game.history, self.limits)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -18,85 +60,131 @@ class Played:
     """A finished game."""
 
     game: Game
+    opening: int
+    """Moves that were on the board before the players began."""
     choices: list[Choice]
-    """Of each move; one more than the game's moves where a player resigned."""
+    """Of each move since; one more than the game has where a player resigned."""
+    seconds: list[float]
+    """What each choice took."""
     winner: int
     """1 Black, -1 White, 0 a draw."""
-    result: str
-    """As in SGF: B+3.5, W+R, 0 for a draw, Void where the game was too long."""
+    ending: str
+    """`SCORE` after two passes, `TOO_LONG` (scored as it stood), `RESIGNATION`, `TIME`, `ILLEGAL` or `FAILURE`."""
+    remark: str
+    """Why a player lost without being beaten, "" otherwise."""
+
+    @property
+    def result(self) -> str:
+        """As in SGF: B+3.5, W+R, B+T (time), W+F (an illegal move, a failure), 0 for a draw."""
+        if self.ending in _LETTERS:
+            return f"{'B' if self.winner == 1 else 'W'}+{_LETTERS[self.ending]}"
+        return result_of(self.game.score())
 
 
 def play_game(
-    black: Player,
-    white: Player,
-    position: Position,
-    limits: Limits,
+    black: Mover,
+    white: Mover,
+    game: Game,
     *,
-    komi: float = 7.5,
+    seconds: float | None = None,
     max_moves: int | None = None,
     on_move: Callable[[Game, Choice], None] | None = None,
 ) -> Played:
-    """Plays a game to two passes, a resignation, or the most moves.
+    """Plays a game to two passes, a resignation or a forfeit.
 
     Args:
-      black, white: the players.
-      position: where it begins.
-      limits: of each move.
-      komi: points that White gets; the players must know the same.
+      black, white: who plays.
+      game: where it begins, an opening's moves included; it is played on.
+      seconds: the most time that a move may take; who takes longer loses. None is without a clock.
       max_moves: by default three times the points; such a game is scored as it stands.
       on_move: called after each move.
     """
-    game, choices = Game(position, komi), []
-    most = 3 * position.size**2 if max_moves is None else max_moves
+    opening, choices, taken = len(game.moves), [], []
+    most = 3 * game.size**2 if max_moves is None else max_moves
+
+    def ended(winner: int, ending: str, remark: str = "") -> Played:
+        return Played(game, opening, choices, taken, winner, ending, remark)
+
     while not game.over and len(game.moves) < most:
-        mover = game.to_play
-        choice = (black if mover == 1 else white).genmove(game.position, game.history, limits)
-        choices.append(choice)
-        if choice.resign:
-            return Played(game, choices, -mover, f"{'W' if mover == 1 else 'B'}+R")
+        colour, start = game.to_play, time.perf_counter()
+        mover = black if colour == 1 else white
         try:
-            game.play(choice.move)
+            choice = mover.move(game)
+            taken.append(time.perf_counter() - start)
+            if seconds is not None and taken[-1] > seconds:
+                raise Forfeit(TIME, f"a move took {taken[-1]:.2f} s")
+            choices.append(choice)
+            if choice.resign:
+                return ended(-colour, RESIGNATION)
+            game.play(choice.move, tolerant=not mover.knows_superko)
+        except Forfeit as forfeit:
+            return ended(-colour, forfeit.ending, str(forfeit))
         except IllegalMove as error:
-            raise RuntimeError(f"a player chose an illegal move: {error}") from error
+            choices.pop()
+            why = str(error).rpartition(": ")[2]
+            return ended(-colour, ILLEGAL, f"{coordinate(choice.move, game.size)}: {why}")
         if on_move is not None:
             on_move(game, choice)
-    score = game.score()
-    result = "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
-    return Played(game, choices, int(np.sign(score)), result)
+    return ended(int(np.sign(game.score())), SCORE if game.over else TOO_LONG)
 
 
-def as_sgf(played: Played, black: str, white: str, setup: Position | None = None) -> bytes:
+def as_sgf(played: Played, black: str, white: str, comment: str = "", result: str | None = None) -> bytes:
     """The game's SGF record, with each move's evaluation as a comment.
 
     Args:
       played: the game.
       black, white: the players' names.
-      setup: the first position, where it is not the empty board.
+      comment: on the game: under which conditions it was played.
+      result: a referee's, in place of the game's own.
     """
     game = played.game
     record = sgf.Sgf_game(size=game.size)
     root = record.get_root()
-    for name, value in (("PB", black), ("PW", white), ("KM", game.komi), ("RE", played.result), ("RU", "area")):
-        root.set(name, value)
-    if setup is not None:
-        stones = np.asarray(setup.to_array())[0]
-        placed = [[_row_column(int(p), game.size) for p in np.flatnonzero(stones == colour)] for colour in (1, -1)]
-        root.set_setup_stones(*placed)
-        root.set("PL", "b" if int(np.asarray(setup.to_play)[0]) == 1 else "w")
-    for (colour, point), choice in zip(game.moves, played.choices):
+    properties = {
+        "AP": ("jaxgo", version()), "DT": datetime.date.today().isoformat(), "PB": black, "PW": white, "KM": game.komi,
+        "RU": "area", "RE": played.result if result is None else result, "GC": comment,
+    }  # fmt: skip
+    for name, value in properties.items():
+        if value != "":
+            root.set(name, value)
+    _set_up(root, game.positions[0])
+    comments = ["opening"] * played.opening + [
+        f"{describe(choice, colour, game.size)}{seconds:.2f} s"
+        for choice, (colour, _), seconds in zip(played.choices, game.moves[played.opening :], played.seconds)
+    ]
+    for (colour, point), text in zip(game.moves, comments, strict=True):
         node = record.extend_main_sequence()
         node.set_move("b" if colour == 1 else "w", _row_column(point, game.size))
-        node.set("C", describe(choice, colour, game.size))
+        node.set("C", text)
+    if played.remark:
+        node = record.get_last_node()
+        node.set("C", "\n".join([*([node.get("C")] if node.has_property("C") else []), f"{played.ending}: {played.remark}"]))
     return record.serialise()
 
 
 def describe(choice: Choice, colour: int, size: int) -> str:
-    """A choice in words: the win rate, the playouts behind it, and what is expected."""
-    name = "Black" if colour == 1 else "White"
+    """A choice in words: the win rate, the playouts behind it, and what is expected; "" where nothing was played out."""
     if np.isnan(choice.win_rate):
-        return f"{name} plays without playouts"
+        return ""
+    name = "Black" if colour == 1 else "White"
     line = " ".join(coordinate(point, size) for point in choice.variation)
-    return f"{name} wins {100 * choice.win_rate:.1f} % of {choice.playouts:,} playouts; {line}"
+    return f"{name} wins {100 * choice.win_rate:.1f} % of {choice.playouts:,} playouts; {line}; "
+
+
+def result_of(score: float) -> str:
+    """A score for Black in points as SGF has it: B+3.5, W+2, or 0 for a draw."""
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+
+
+def _set_up(root: sgf.Tree_node, position: Position) -> None:
+    """Notes the stones of a first position that is not the empty board, and who is to move there."""
+    stones = np.asarray(position.to_array())[0]
+    black_moves = int(np.asarray(position.to_play)[0]) == 1
+    if stones.any():
+        size = position.size
+        root.set_setup_stones(*([_row_column(int(p), size) for p in np.flatnonzero(stones == colour)] for colour in (1, -1)))
+    if stones.any() or not black_moves:
+        root.set("PL", "b" if black_moves else "w")
 
 
 def _row_column(point: int, size: int) -> tuple[int, int] | None:

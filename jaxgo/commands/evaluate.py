@@ -12,7 +12,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError, version
+from jaxgo.base.source import version
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
     import jax
@@ -94,9 +95,9 @@ def run(args: argparse.Namespace) -> int:
 
         print(json.dumps(as_document(report, version()), allow_nan=False))
     else:
-        from jaxgo.commands import terminal
+        from jaxgo.commands import tables, terminal
 
-        terminal.print_report(report, terminal.make_console())
+        terminal.print_report(report, tables.make_console())
     sys.stdout.flush()  # the figures are out before the picture can fail
     if args.plot and report.rows:
         plots.save_plot(report, args.plot)

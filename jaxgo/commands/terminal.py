@@ -16,11 +16,11 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 
 from jaxgo.board.coordinates import COLUMNS
 from jaxgo.commands.report import Report, Row, last_move_text
+from jaxgo.commands.tables import print_table
 
 # Red, green, blue of the board's background: nobody's point, Black's for certain, White's for certain. Blue and orange differ for
 # colour-blind eyes too, and both let a black and a white stone stand out.
@@ -32,9 +32,6 @@ _NAMES = {1: "Black", -1: "White"}
 
 _OVER = "over: two passes ended the game there; the board is scored as it stands, dead stones included.\n"
 
-_PIPE_WIDTH = 100
-"""Columns of the report where stdout is no terminal: the widest table fits."""
-
 _FIRST_LINE_SECONDS, _MOST_SECONDS = 2.0, 60.0
 """Where stderr is no terminal: when the first line of progress comes, and the most time between two; it grows."""
 
@@ -43,19 +40,11 @@ def print_report(report: Report, console: Console) -> None:
     """Writes the header, the table and the board of the last position in play."""
     console.print(_header(report), soft_wrap=True)
     if report.rows:
-        console.print(_table(report, console))
+        _print_table(report, console)
         if any(row.over for row in report.rows):
             console.print(_OVER, style="italic", soft_wrap=True)
         console.print(_board(report, report.in_play[-1], console), soft_wrap=True)
     console.print(_footer(report), soft_wrap=True)
-
-
-def make_console() -> Console:
-    """The console of the report. Text is printed as it is: a record's names may hold what rich takes for markup."""
-    console = Console(file=sys.stdout, markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, _PIPE_WIDTH)
-    return console
 
 
 def _header(report: Report) -> str:
@@ -87,18 +76,13 @@ def _footer(report: Report) -> str:
     )
 
 
-def _table(report: Report, console: Console) -> Table:
+def _print_table(report: Report, console: Console) -> None:
     """One row for each position."""
     plus_minus = "+-" if console.options.ascii_only else "±"
     partial = len({row.num_playouts for row in report.rows}) > 1 or not report.complete
-    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi"
-    table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
-    for heading in ("move", "last", "to play", "Black wins", "margin", "length", "truncated"):
-        table.add_column(heading, justify="left" if heading in ("last", "to play") else "right", no_wrap=True)
-    if partial:
-        table.add_column("playouts", justify="right", no_wrap=True)
-    for row in report.rows:
-        cells = [
+    columns = ["move", "last", "to play", "Black wins", "margin", "length", "truncated", *(["playouts"] if partial else [])]
+    rows = [
+        [
             str(row.move),
             last_move_text(row, report.size),
             "over" if row.over else _NAMES[row.to_play],
@@ -106,9 +90,12 @@ def _table(report: Report, console: Console) -> Table:
             f"{row.margin_mean:+.2f} {plus_minus} {row.margin_error:.2f}",
             f"{row.length_mean:.1f}",
             f"{100 * row.truncated:.2f} %",
+            *([f"{row.num_playouts:,}"] if partial else []),
         ]
-        table.add_row(*cells, *([f"{row.num_playouts:,}"] if partial else []))
-    return table
+        for row in report.rows
+    ]
+    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi\n"
+    print_table(console, columns, rows, left=(1, 2), box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
 
 
 def _board(report: Report, row: Row, console: Console) -> Text | str:

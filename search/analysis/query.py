@@ -28,7 +28,7 @@ _SETTINGS_WITHOUT_EFFECT = (
 )  # fmt: skip
 _PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": 0}
 _COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
-_UNUSED = "Unexpected or unused field, do you have a typo? (set warnUnusedFields=false in the config to disable this warning)"
+_UNUSED = "Unexpected or unused field, do you have a typo?"
 #: The most playouts of a position, so that a sum of them is exact.
 MOST_VISITS = 10**9
 #: What one query may hold: moves of the game, and moves to avoid or to keep to, however often the same ones.

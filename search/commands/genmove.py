@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=options.count(2, 25), metavar="N", help="the empty NxN board instead of a record")
     parser.add_argument("--move", type=options.count(0), metavar="N", help="the position after N moves")
     parser.add_argument("--bot", type=options.bot, default="rave", metavar="NAME", help="see below (default: rave)")
-    options.add_player_arguments(parser, DEFAULT_VISITS)
+    options.add_player_arguments(parser, DEFAULT_VISITS, "the record's, else 7.5")
+    options.add_memory_argument(parser)
     parser.add_argument("--heatmap", action="store_true", help="print the board with a digit for how each move is liked")
     parser.add_argument("--plot", metavar="OUT.png", help="draw it (.png, .svg or .pdf; needs jaxgo[plot])")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         game = _game(args)
         player = make_player(
             args.bot, komi=game.komi, seed=args.seed, cleanup=args.cleanup,
-            leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
+            leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=args.memory or options.default_memory(),
         )  # fmt: skip
         visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
         limits = Limits(visits=visits, seconds=args.seconds)

@@ -16,14 +16,14 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def add_player_arguments(parser: argparse.ArgumentParser, visits: int) -> None:
+def add_player_arguments(parser: argparse.ArgumentParser, visits: int, komi_by_default: str = "7.5") -> None:
     """--visits, --seconds, --leaves, --playouts-per-leaf, --komi, --seed, --cleanup."""
     parser.add_argument("--visits", type=count(1), metavar="N", help=f"playouts of each move (default: {visits:,}, or --seconds)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="time for each move, compilation apart")
     parser.add_argument("--leaves", type=count(1), default=256, metavar="N", help="leaves of a round (default: %(default)s)")
     leaf_help = "playouts from each leaf (default: %(default)s)"
     parser.add_argument("--playouts-per-leaf", type=count(1), default=8, metavar="K", help=leaf_help)
-    parser.add_argument("--komi", type=komi, metavar="K", help="points for White (default: the record's, else 7.5)")
+    parser.add_argument("--komi", type=komi, metavar="K", help=f"points for White (default: {komi_by_default})")
     parser.add_argument("--seed", type=count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")
     cleanup = "capture all dead stones before passing, for rules that count what stands on the board"
     parser.add_argument("--cleanup", action=argparse.BooleanOptionalAction, default=False, help=cleanup)
@@ -94,6 +94,13 @@ def komi(text: str) -> float:
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"must be a finite number, not {text!r}")
     return value
+
+
+def folder(text: str) -> str:
+    """A folder's name; what is empty is mostly a shell's variable that was not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("must be a folder, not ''")
+    return text
 
 
 def fraction(text: str) -> float:

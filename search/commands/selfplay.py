@@ -3,10 +3,12 @@
 import argparse
 import os
 import pathlib
+import re
 import sys
 import time
 
-from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from jaxgo.base import source
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
@@ -16,6 +18,9 @@ DEFAULT_VISITS = 2_000
 
 _EPILOG = f"""\
 {bots.listing()}
+A folder that holds records already keeps them: numbers, and with them the random numbers, go on after the last one. So the same
+command again adds games, also after an interruption.
+
 examples:
   jaxgo selfplay --size 9 --output games              a game of RAVE against itself, games/0001.sgf
   jaxgo selfplay --black rave --white uct --games 10 --output match
@@ -31,64 +36,119 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--black", type=options.bot, default="rave", metavar="BOT", help="see below (default: %(default)s)")
     parser.add_argument("--white", type=options.bot, default="rave", metavar="BOT", help="see below (default: %(default)s)")
     parser.add_argument("--games", type=options.count(1), default=1, metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument("--output", default="-", metavar="DIR", help="folder of the records; - writes them to stdout (default)")
+    output = "folder of the records; - writes them to stdout (default)"
+    parser.add_argument("--output", type=options.folder, default="-", metavar="DIR", help=output)
     resign = "resign below this win rate, 0 to 1 (default: %(default)s, never)"
     parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
     options.add_player_arguments(parser, DEFAULT_VISITS)
+    options.add_memory_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for. Ctrl-C keeps the games that are finished."""
-    folder = None if args.output == "-" else pathlib.Path(args.output)
-    if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"the folder {args.output!r} cannot be made: {error.strerror}") from error
-        if not os.access(folder, os.W_OK):
-            raise UsageError(f"the folder {args.output!r} cannot be written to")
-    from jaxgo import Position
-    from search.choice import Limits
-    from search.players import make_player
-    from search.selfplay import as_sgf, play_game
-
-    komi = 7.5 if args.komi is None else args.komi
-    visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
-    limits, start, done = Limits(visits=visits, seconds=args.seconds), time.monotonic(), 0
+    folder = None if args.output == "-" else _folder(args.output)
+    first = 1 if folder is None else _last_number(folder) + 1
+    if first > 1:
+        print(f"jaxgo selfplay: {args.output} holds records; going on with {first:04d}.sgf", file=sys.stderr)
+    start, done = time.monotonic(), 0
     try:
-        for number in range(1, args.games + 1):
-            players = [
-                make_player(
-                    bot, komi=komi, seed=args.seed + 2 * number + i, cleanup=args.cleanup, resign=args.resign,
-                    leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
-                )
-                for i, bot in enumerate((args.black, args.white))
-            ]  # fmt: skip
-            if number == 1:
-                try:
-                    for player in players:
-                        player.compile(args.size)
-                except ValueError as error:
-                    raise UsageError(str(error)) from error
-
-            def show(game, choice, number=number):
-                if sys.stderr.isatty():
-                    print(f"\rgame {number} of {args.games}: move {len(game.moves)} ", end="", file=sys.stderr, flush=True)
-
-            played = play_game(*players, Position.empty(args.size), limits, komi=komi, on_move=show)
-            data = as_sgf(played, args.black, args.white)
-            done += 1
-            left = (time.monotonic() - start) / done * (args.games - done)
+        for number in range(first, first + args.games):
+            played, data = _play(args, number, f"game {done + 1} of {args.games}")
             where = "stdout"
             if folder is None:
                 sys.stdout.buffer.write(data + b"\n")
                 sys.stdout.flush()
             else:
-                where = str(folder / f"{number:04d}.sgf")
-                pathlib.Path(where).write_bytes(data)
-            moves = len(played.game.moves)
-            print(f"\rgame {number}: {played.result}, {moves} moves, {where}; {left:.0f} s left", file=sys.stderr)
+                where = _write(folder, number, data)
+            done += 1
+            left = (time.monotonic() - start) / done * (args.games - done)
+            remark = f" ({played.ending}: {played.remark})" if played.remark else ""
+            text = f"game {done}: {played.result}{remark}, {len(played.game.moves)} moves, {where}; {left:.0f} s left"
+            print(_over_progress(text), file=sys.stderr)
     except KeyboardInterrupt:
-        print(f"\njaxgo selfplay: interrupted; {done} of {args.games} games are finished", file=sys.stderr)
+        print(_over_progress(f"jaxgo selfplay: interrupted; {done} of {args.games} games are finished"), file=sys.stderr)
         return EXIT_INTERRUPTED
+    except OSError as error:
+        if folder is None:  # a reader that has gone away is the caller's
+            raise
+        print(_over_progress(f"jaxgo selfplay: a record cannot be written to {args.output!r}: {error.strerror}"), file=sys.stderr)
+        return EXIT_FAILED
     return EXIT_DONE
+
+
+def _play(args: argparse.Namespace, number: int, what: str):
+    """Plays a game; returns it and its record."""
+    from jaxgo import Position
+    from search.choice import Limits
+    from search.game import Game
+    from search.players import make_player
+    from search.selfplay import Limited, as_sgf, play_game
+
+    komi = 7.5 if args.komi is None else args.komi
+    visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
+    limits = Limits(visits=visits, seconds=args.seconds)
+    seeds = [(args.seed + 2 * number + i) % 2**63 for i in range(2)]
+    memory, movers = (args.memory or options.default_memory()) // 2, []
+    try:
+        for bot, seed in zip((args.black, args.white), seeds):
+            player = make_player(
+                bot, komi=komi, seed=seed, cleanup=args.cleanup, resign=args.resign,
+                leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=memory,
+            )  # fmt: skip
+            player.compile(args.size)
+            movers.append(Limited(player, limits))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+    def show(game, _):
+        if sys.stderr.isatty():
+            print(f"\r{what}: move {len(game.moves)} ", end="", file=sys.stderr, flush=True)
+
+    played = play_game(*movers, Game(Position.empty(args.size), komi), on_move=show)
+    return played, as_sgf(played, args.black, args.white, _conditions(args, limits, number, seeds))
+
+
+def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:
+    """What it takes to play the game again."""
+    return "\n".join(
+        [
+            f"{limits}, {args.leaves} leaves of {args.playouts_per_leaf} playouts a round"
+            + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),
+            f"game {number} of seed {args.seed}: Black's seed {seeds[0]}, White's {seeds[1]}",
+            f"jaxgo {source.version()}{source.in_words(source.commit())}",
+        ]
+    )  # fmt: skip
+
+
+def _folder(path: str) -> pathlib.Path:
+    """The folder of the records, made if need be."""
+    folder = pathlib.Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {path!r} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"the folder {path!r} cannot be written to")
+    return folder
+
+
+def _last_number(folder: pathlib.Path) -> int:
+    """The number of the last record in a folder, 0 without any."""
+    return max((int(path.stem) for path in folder.glob("*.sgf") if re.fullmatch(r"[0-9]{4,}", path.stem)), default=0)
+
+
+def _write(folder: pathlib.Path, number: int, data: bytes) -> str:
+    """Writes a record under the first free number from this one on: another program may be writing to the folder too."""
+    while True:
+        path = folder / f"{number:04d}.sgf"
+        try:
+            with path.open("xb") as file:
+                file.write(data)
+            return str(path)
+        except FileExistsError:
+            number += 1
+
+
+def _over_progress(text: str) -> str:
+    """A line that takes the place of the progress in a terminal."""
+    return f"\r\x1b[K{text}" if sys.stderr.isatty() else text

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from bench import command, report, throughput
+from bench import command, peers, report, throughput
 
 SPREAD = {"median", "min", "max"}
 LITTLE = ("--runs", "2", "--count", "64")
@@ -129,6 +129,12 @@ def test_tables_name_the_hardware_and_every_size(throughput_document: dict, caps
     for part in ("single fused loop on", "load", "2x2 evaluate", "3x3 evaluate", "3x3 playouts with moves", "machine"):
         assert part in text
     assert throughput_document["hardware"]["cpu"] in text
+
+
+def test_how_to_install_a_peer_is_told_whole(throughput_document: dict, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = [{"size": 5, "engine": "pgx", "missing": peers.HOW_TO_INSTALL}]
+    report.show(throughput_document, peers.tables({"results": missing}))
+    assert "5x5 pgx: not installed: pip install 'jaxgo[bench]'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

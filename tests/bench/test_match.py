@@ -1,74 +1,232 @@
-"""`jaxgo match`: its interval, its settings, and a small match."""
+"""`jaxgo match`, as a user runs it: what it reports, and what is left of it however it ends."""
 
+import contextlib
 import json
 import os
+import pathlib
+import re
+import shlex
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
-from scipy import stats
+from sgfmill import sgf
 
-from bench.match import read_spec, summary, wilson
-from jaxgo.cli import UsageError
+from bench.matches.engine import find_gnugo
+from jaxgo.base import source
 
-
-@pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (127, 200), (200, 200)])
-def test_the_wilson_interval_is_scipys(wins, games):
-    expected = stats.binomtest(wins, games).proportion_ci(0.95, method="wilson")
-    assert wilson(wins / games, games) == pytest.approx((expected.low, expected.high), abs=1e-6)
+ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
+LITTLE = ("rave", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")
 
 
-def test_draws_count_half():
-    games = [{"won": w, "first_is_black": b, "moves": 10, "seconds": 1.0} for w, b in ((1.0, True), (0.5, False), (0.0, True))]
-    found = summary(games)
-    assert (found["wins"], found["draws"], found["losses"]) == (1, 1, 1)
-    assert found["score"] == 0.5
-    assert found["score_as_black"] == 0.5
+def match(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess:
+    """Runs `jaxgo match` in a process of its own."""
+    command = [sys.executable, "-m", "jaxgo", "match", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
-def test_settings_are_read():
-    spec = read_spec("rave:bias=0.05,visits=4000,schedule=hand,strict=False")
-    assert spec.bot == "rave"
-    assert spec.settings == {"bias": 0.05, "visits": 4000, "schedule": "hand", "strict": False}
+def scripted(behaviour: str) -> str:
+    """A GTP engine that does not know much."""
+    return f"gtp:{shlex.join([sys.executable, '-S', str(ENGINE), behaviour])}"
 
 
-@pytest.mark.parametrize("text", ["raves", "rave:speed=3", "rave:bias=much", "rave:visits="])
-def test_wrong_settings_are_refused(text):
-    with pytest.raises(UsageError):
-        read_spec(text)
+def begun(*arguments: str) -> subprocess.Popen:
+    """`jaxgo match` under way in a process group of its own, as a terminal has it; ended for certain after the `with`."""
+    # Where tests run in the background, Ctrl-C is ignored by those that inherit it.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import jaxgo.__main__"
+    command, pipe = [sys.executable, "-c", code, "match", *arguments], subprocess.PIPE
+    return Ended(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+class Ended(subprocess.Popen):
+    """A process that is killed at the end of its `with`, with all that it has started."""
+
+    def __exit__(self, *exception):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        super().__exit__(*exception)
+
+
+def children(process: int) -> list[int]:
+    """The identifiers of the processes that a process has started."""
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
+    return [int(line) for line in listed.stdout.split()]
+
+
+def gone(processes: list[int]) -> bool:
+    """Whether processes have ended, or do so within some seconds."""
+    for _ in range(100):
+        if not any(pathlib.Path(f"/proc/{process}").exists() for process in processes):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def test_a_match_is_the_same_however_it_is_spread():
     """Two games by one worker and by two; colours alternate, and every game is in the document."""
     documents = []
     for workers in ("1", "2"):
-        command = [sys.executable, "-m", "jaxgo", "match", "rave", "amaf:visits=100", "--games", "2", "--size", "5", "--visits", "100",
-                   "--komi", "0.5", "--leaves", "16", "--workers", workers, "--json"]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        done = match(*LITTLE, "--games", "2", "--workers", workers, "--json")
         assert done.returncode == 0, done.stderr
         documents.append(json.loads(done.stdout))
-    games = [[{k: g[k] for k in ("number", "first_is_black", "result", "moves")} for g in d["records"]] for d in documents]
+    names = ("number", "first_is_black", "result", "opening", "game")
+    games = [[{name: game[name] for name in names} for game in document["records"]] for document in documents]
     assert games[0] == games[1]
     assert [g["first_is_black"] for g in games[0]] == [True, False]
+    assert games[0][0]["opening"] == games[0][1]["opening"], "both colours"
     assert documents[0]["complete"]
     assert documents[0]["interval"][0] <= documents[0]["score"] <= documents[0]["interval"][1]
 
 
 def test_an_interrupted_match_reports_its_games_and_ends():
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
-    # Where tests run in the background, Ctrl-C is ignored by those that inherit it.
-    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom jaxgo.cli import main\nsys.exit(main())"
-    options = ("--size", "4", "--games", "100000", "--visits", "64", "--json")
-    command, pipe = [sys.executable, "-c", code, "match", "mc", "ucb", *options], subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
-        try:
-            next(line for line in process.stderr if "2 of" in line)
-            os.killpg(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=120)
-        finally:
-            process.kill()
+    with begun("mc", "ucb", "--size", "4", "--games", "100000", "--visits", "64", "--json") as process:
+        next(line for line in process.stderr if "2 of" in line)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     report = json.loads(out)
-    assert not report["complete"] and 2 <= report["games"] == len(report["records"]) < 100_000
+    assert not report["complete"] and report["stopped"] == "interrupted"
+    assert 2 <= report["games"] == len(report["records"]) < 100_000
     assert "Traceback" not in err
+
+
+def test_an_interruption_at_the_very_beginning_is_quiet():
+    """While the processes of games still import; for people the report says that it is partial."""
+    with begun("mc", "ucb", "--size", "4") as process:
+        while len(children(process.pid)) < 2:
+            assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "PARTIAL, interrupted: 0 of 200 games are finished" in out
+    assert err == ""
+
+
+def test_a_report_says_what_was_played_by_what():
+    done = match(*LITTLE, "--games", "2", "--seed", "7")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:4] == [
+        "rave against amaf:visits=100, 5x5, komi 0.5, 2 random moves, seed 7",
+        "rave: 200 playouts a move, 16 leaves of 8 playouts a round",
+        "amaf:visits=100: 100 playouts a move",
+        "referee: own",
+    ]
+    assert lines[4].startswith(f"jaxgo {source.version()}{source.in_words(source.commit())}, 2")
+    assert re.match(r"score [0-9.]+ %, 95 % interval [0-9.]+ to [0-9.]+; Elo", lines[5])
+
+
+def test_a_match_goes_on_after_it_was_killed(tmp_path):
+    """Killed without warning in the middle of games: all processes end, finished games stay, the others are played once."""
+    options = (*LITTLE, "--output", str(tmp_path / "match"), "--json")
+    with begun(*options, "--games", "100000") as process:
+        next(line for line in process.stderr if "3 of" in line)
+        workers = children(process.pid)
+        process.kill()
+        process.communicate(timeout=120)
+    assert len(workers) >= 2
+    assert gone(workers), "nobody plays on"
+    kept = [json.loads(line) for line in (tmp_path / "match" / "games.jsonl").read_text().splitlines()]
+    assert len(kept) >= 3
+    wanted = max(game["number"] for game in kept) + 2
+    done = match(*options, "--games", str(wanted))
+    assert done.returncode == 0, done.stderr
+    assert f"{len(kept)} games are in" in done.stderr
+    report = json.loads(done.stdout)
+    assert report["complete"] and report["games"] == wanted
+    assert [game["number"] for game in report["records"]] == list(range(1, wanted + 1))
+    assert all(game in report["records"] for game in kept)
+    for game in report["records"]:
+        root = sgf.Sgf_game.from_bytes((tmp_path / "match" / f"{game['number']:04d}.sgf").read_bytes()).get_root()
+        assert root.get("RE") == game["result"]
+        assert f"game {game['number']} of `jaxgo match`, seed 0" in root.get("GC")
+    assert "holds a match with seed 0, not 1" in match(*options, "--seed", "1").stderr
+
+
+def test_a_match_between_gtp_engines_tells_how_games_were_lost(tmp_path):
+    """One that dies in the middle of every game is started anew for the next; the referee is a third."""
+    done = match(scripted("dies"), scripted("2"), "--size", "5", "--komi", "0.5", "--games", "4", "--workers", "2", "--referee",
+                 scripted("scores=B+3"), "--output", str(tmp_path), "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["settings"]["names"] == ["Scripted dies", "Scripted 2"]
+    assert (report["losses"], report["first"]["failures"], report["second"]["failures"]) == (4, 4, 0)
+    for game in report["records"]:
+        assert game["ending"] == "failure" and "exit status 3; stderr: out of matches" in game["remark"]
+        record = sgf.Sgf_game.from_bytes((tmp_path / f"{game['number']:04d}.sgf").read_bytes())
+        assert {record.get_player_name(colour) for colour in "bw"} == {"Scripted dies", "Scripted 2"}
+        assert record.get_root().get("RE") == ("W+F" if game["first_is_black"] else "B+F")
+        assert "out of matches" in record.get_last_node().get("C")
+
+
+def test_the_referee_counts_and_the_board_is_told_too(tmp_path):
+    options = ("--size", "5", "--komi", "0.5", "--games", "2", "--json")
+    done = match(scripted("1"), scripted("2"), *options, "--referee", scripted("scores=B+3"))
+    report = json.loads(done.stdout)
+    assert [(game["result"], game["won"]) for game in report["records"]] == [("B+3", 1.0), ("B+3", 0.0)]
+    assert report["dead_stones_decided"] == sum(game["board"].startswith("W") for game in report["records"])
+
+
+def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
+    options = ("--size", "5", "--games", "3", "--workers", "1", "--referee", "own")
+    done = match("amaf:visits=50", scripted("absent"), *options)
+    assert done.returncode == 0, done.stderr
+    assert "3 games: 3 won" in done.stdout
+    assert re.search("Scripted absent: .*, failures 1$", done.stdout, re.M)
+
+
+def test_engines_end_with_the_match():
+    """With Ctrl-C, and when the match is killed."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        with begun("amaf:visits=50", scripted("hangs"), "--size", "5", "--workers", "2", "--referee", "own") as process:
+            deadline = time.monotonic() + 120
+            while len(engines := [e for worker in children(process.pid) for e in children(worker)]) < 2:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.1)
+            os.kill(process.pid, number)
+            process.communicate(timeout=120)
+            assert gone(engines)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_gnugo() is None, reason="GNU Go is not installed")
+def test_rave_holds_its_own_against_gnugo(tmp_path):
+    """Ten games at 9x9: no illegal move, no loss on time, no failure, and a floor under the score of level 1."""
+    options = ("--games", "10", "--seed", "1", "--cleanup", "--output", str(tmp_path), "--json")
+    done = match("rave:visits=20000", "gtp:gnugo --mode gtp --level 1 --chinese-rules", *options, timeout=3600)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["complete"] and report["games"] == 10 == report["different"]
+    for side in ("first", "second"):
+        assert [report[side][name] for name in ("losses_on_time", "illegal_moves", "failures")] == [0, 0, 0]
+    assert report["score"] >= 0.2, report["records"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rave", "gtp:no-such-engine"), "gtp:no-such-engine: 'no-such-engine' cannot be started: No such file or directory"),
+        (("rave", "gtp:"), "gtp:: there is no command line"),
+        (("rave", "gtp:true"), "gtp:true: it ended at 'list_commands' with exit status 0"),
+        (("rave", "gtp:cat"), "gtp:cat: its answer to 'list_commands' is not GTP's: 'list_commands'"),
+        (("rave", scripted("small")), "it refuses 'boardsize 9': unacceptable size"),
+        (("rave", "uct", "--referee", "gnugo"), "--referee must be own, or gtp: and an engine's command line, not 'gnugo'"),
+        (("mc:bias=1", "uct"), "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds"),
+        (("rave", "uct:exploration=-1"), "uct:exploration=-1: exploration must be a number from 0 to inf, not -1.0"),
+        (("rave", "uct", "--cores", "1000"), "--cores must be at most "),
+        (("rave",), "the following arguments are required: SECOND"),
+        (("rave", "uct", "--output", ""), "--output: must be a folder, not ''"),
+        (("rave", "uct", "--output", "/proc/x"), "the folder '/proc/x' cannot be used"),
+        (("rave", "uct", "--output", os.path.dirname(__file__)), "holds other files but no match.json"),
+        (("rave", "uct", "--memory", "lots"), "--memory: must be a size such as 512M or 2G, not 'lots'"),
+    ],
+)
+def test_bad_usage_is_one_line_and_status_2(arguments, message):
+    done = match(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr

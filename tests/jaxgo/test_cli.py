@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -133,6 +134,37 @@ def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, er
     _command_module(tmp_path, monkeypatch, f"plugged_in_{status}", body)
     assert cli.main(["mine"]) == status
     assert capsys.readouterr().err == error
+
+
+def test_ctrl_c_is_not_lost_in_a_callback_of_the_garbage_collector(tmp_path, monkeypatch, capsys) -> None:
+    """Where Python only prints an exception; jax has such a callback."""
+    (tmp_path / "interrupted_command.py").write_text("""
+import gc, signal, time
+SUMMARY = "is interrupted"
+def add_arguments(parser): pass
+def run(args):
+    times = []
+    def callback(phase, info):
+        if not times:
+            times.append(time.monotonic())
+            signal.raise_signal(signal.SIGINT)
+    gc.callbacks.append(callback)
+    try:
+        gc.collect()
+        time.sleep(60)
+    finally:
+        gc.callbacks.remove(callback)
+""")
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = importlib.metadata.EntryPoint("mine", "interrupted_command", cli.GROUP)
+    monkeypatch.setattr(cli, "_entries", lambda: {"mine": entry})
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert cli.main(["mine"]) == cli.EXIT_INTERRUPTED
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err == "jaxgo mine: interrupted\n"
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:

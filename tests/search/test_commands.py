@@ -1,6 +1,7 @@
 """`jaxgo genmove` and `jaxgo selfplay`, as a user runs them."""
 
 import argparse
+import datetime
 import json
 import pathlib
 import signal
@@ -9,10 +10,12 @@ import sys
 
 import numpy as np
 import pytest
+from sgfmill import sgf
 
 import jaxgo
+from jaxgo.cli import main, version
 from search import bots
-from search.commands import genmove
+from search.commands import genmove, selfplay
 from search.players import _FLAT, _TREES
 
 GAME = "(;SZ[5]KM[0.5];B[cc];W[cb];B[bb];W[dc])"
@@ -91,6 +94,11 @@ def test_genmove_says_what_it_makes_of_the_komi(tmp_path, capsys):
         (("genmove", "--size", "5", "--leaves", "20000"), "leaves must be between 1 and 16000"),
         (("genmove", "--size", "5", "--plot", "/nonexistent/x.png"), "nonexistent"),
         (("selfplay", "--output", "/proc/x"), "the folder '/proc/x' cannot be made"),
+        (("selfplay", "--output", ""), "--output: must be a folder, not ''"),
+        (("selfplay", "--output", __file__), "cannot be made: File exists"),
+        (("selfplay", "--leaves", "20000"), "leaves must be between 1 and 16000"),
+        (("selfplay", "--memory", "2X"), "argument --memory: must be a size such as 512M or 2G, not '2X'"),
+        (("genmove", "--size", "5", "--memory", "1M"), "argument --memory: must be between 16M and 1024T, not '1M'"),
         (("selfplay", "--black", "foo"), "there is no bot 'foo'"),
     ],
 )
@@ -140,3 +148,49 @@ def test_selfplay_writes_records_that_replay(tmp_path):
         assert f"RE[{'B' if score > 0 else 'W'}+{abs(score):g}]" in text
         assert "wins" in text
         assert "PW[amaf]" in text
+
+
+def test_selfplay_goes_on_numbering(tmp_path):
+    """Earlier records stay as they are, and the games that follow are others: the same command again adds to them."""
+    (tmp_path / "notes.sgf").write_text("mine")
+    command = ("selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--seed", "4", *FEW, "--output", str(tmp_path))
+    assert "going on" not in run(*command).stderr
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(before) == {"notes.sgf", "0001.sgf", "0002.sgf"}
+    done = run(*command)
+    assert done.returncode == 0 and "holds records; going on with 0003.sgf" in done.stderr
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(after) == {*before, "0003.sgf", "0004.sgf"}
+    assert {name: after[name] for name in before} == before
+    games = [sgf.Sgf_game.from_bytes(after[f"000{number}.sgf"]) for number in (1, 2, 3, 4)]
+    assert len({tuple(node.get_move() for node in game.get_main_sequence()[1:]) for game in games}) == 4
+
+
+def test_a_record_says_how_to_play_it_again(tmp_path):
+    run("selfplay", "--size", "5", "--black", "amaf", "--seed", "4", *FEW, "--output", str(tmp_path))
+    root = sgf.Sgf_game.from_bytes((tmp_path / "0001.sgf").read_bytes()).get_root()
+    assert root.get("AP") == ("jaxgo", version())
+    assert abs(datetime.date.fromisoformat(root.get("DT")) - datetime.date.today()) <= datetime.timedelta(days=1)
+    limits, seeds, source = root.get("GC").splitlines()
+    assert limits == "200 playouts a move, 16 leaves of 8 playouts a round"
+    assert seeds == "game 1 of seed 4: Black's seed 6, White's 7"
+    assert source.startswith(f"jaxgo {version()}")
+
+
+def test_two_programs_write_to_one_folder(tmp_path):
+    """A number that was taken meanwhile is passed over."""
+    assert selfplay._write(tmp_path, 1, b"a") == str(tmp_path / "0001.sgf")
+    assert selfplay._write(tmp_path, 1, b"b") == str(tmp_path / "0002.sgf")
+    assert (tmp_path / "0001.sgf").read_bytes() == b"a"
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [("genmove", "points for White (default: the record's, else 7.5)"), ("selfplay", "points for White (default: 7.5)"),
+     ("match", "points for White (default: 7.5)"), ("gtp", "points for White (default: 7.5)")],
+)  # fmt: skip
+def test_the_help_of_komi_says_where_it_comes_from(command, text, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert text in capsys.readouterr().out

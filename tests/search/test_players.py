@@ -11,7 +11,7 @@ from search import UCB1, FlatPlayer, Game, Limits, Rave, Search, TreePlayer, mak
 from search.bots import SUMMARIES
 from search.choice import passing_wins
 from search.flat import next_step
-from search.selfplay import play_game
+from search.selfplay import Limited, play_game
 from search.tree import Tree
 from tests import referee
 
@@ -20,7 +20,7 @@ from tests import referee
 def test_every_bot_plays_a_legal_game_to_its_end(bot):
     """The referee finds every move legal; both ends pass, and superko is kept (`Game.play` would refuse)."""
     players = [make_player(bot, komi=0.5, leaves=16, playouts_per_leaf=8, seed=s) for s in (1, 2)]
-    played = play_game(*players, jaxgo.Position.empty(5), Limits(visits=300), komi=0.5)
+    played = play_game(*(Limited(p, Limits(visits=300)) for p in players), Game(jaxgo.Position.empty(5), 0.5))
     board = referee.Game(5)
     for colour, point in played.game.moves:
         assert board.to_play == colour
@@ -33,7 +33,7 @@ def test_every_bot_plays_a_legal_game_to_its_end(bot):
 def test_the_same_seed_plays_the_same_game():
     def moves(seed):
         players = [make_player("rave", komi=0.5, leaves=16, playouts_per_leaf=8, seed=seed) for _ in range(2)]
-        return play_game(*players, jaxgo.Position.empty(5), Limits(visits=300), komi=0.5).game.moves
+        return play_game(*(Limited(p, Limits(visits=300)) for p in players), Game(jaxgo.Position.empty(5), 0.5)).game.moves
 
     assert moves(7) == moves(7)
     assert moves(7) != moves(8)

@@ -1,0 +1,194 @@
+"""Who plays in a match, as the command line names it: a bot with settings, such as `rave:bias=0.05,visits=4000`, or any GTP
+engine, such as `gtp:gnugo --mode gtp --level 10`.
+
+Everything that can be wrong is found when it is read, before any game begins.
+"""
+
+import argparse
+import dataclasses
+
+from bench.matches import engine
+from bench.matches.engine import Engine, EngineError, EngineMover
+from jaxgo import Position
+from jaxgo.cli import UsageError
+from search.bots import SUMMARIES
+from search.choice import Limits
+from search.players import has_tree, make_player, rule_of
+from search.selfplay import Limited
+
+#: Playouts of a move where neither playouts nor time are given.
+DEFAULT_VISITS = 2_000
+
+_KINDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a name"}
+_LIMITS = {"visits": int, "seconds": float}
+_OF_TREES = {"leaves": int, "playouts_per_leaf": int}
+
+
+@dataclasses.dataclass(frozen=True)
+class Conditions:
+    """Under which every game is played."""
+
+    size: int
+    komi: float
+    seconds: float | None
+    """For each move, None without a clock."""
+    grace: float
+    """Seconds that a move may take beyond these."""
+    memory: int
+    """Bytes that one tree may take."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Bot:
+    """A bot with its settings."""
+
+    name: str
+    """As it was named."""
+    bot: str
+    limits: Limits
+    options: dict[str, object]
+    """Of `search.make_player`."""
+
+    @property
+    def what(self) -> str:
+        """What it may take for a move, in words."""
+        if not has_tree(self.bot):
+            return str(self.limits)
+        return f"{self.limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
+
+    def mover(self, conditions: Conditions, seed: int) -> Limited:
+        """One that is ready for a game: compiled.
+
+        Args:
+          conditions: of the game.
+          seed: of its random numbers.
+        """
+        player = make_player(self.bot, komi=conditions.komi, seed=seed, memory=conditions.memory, **self.options)
+        player.compile(conditions.size)
+        return Limited(player, self.limits)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A GTP engine."""
+
+    command: str
+    """Its command line."""
+    name: str
+    """What it calls itself, with its version."""
+
+    @property
+    def what(self) -> str:
+        """How it is started."""
+        return self.command
+
+    def mover(self, conditions: Conditions, seed: int) -> EngineMover:
+        """One that has begun a game.
+
+        Raises:
+          EngineError: it has not.
+        """
+        return EngineMover(engine_for(self.command, conditions, seed), conditions.seconds, conditions.grace)
+
+
+Contestant = Bot | Program
+
+#: The engines of this process by their command lines. They play one game after the other; those that have ended are started anew.
+_engines: dict[str, Engine] = {}
+
+
+def engine_for(command: str, conditions: Conditions, seed: int, role: str = "player") -> Engine:
+    """An engine that has begun a game.
+
+    Args:
+      command: its command line.
+      conditions: of the game.
+      seed: of its random numbers, where it takes one.
+      role: engines of different roles are different processes.
+
+    Raises:
+      EngineError: it cannot be started, or does not play under these conditions.
+    """
+    found = _engines.get(role + command)
+    if found is None or not found.running:
+        found = _engines[role + command] = Engine(command)
+    found.begin(conditions.size, conditions.komi, seed)
+    return found
+
+
+def read(text: str, args: argparse.Namespace) -> Contestant:
+    """Reads `BOT[:NAME=VALUE,...]` or `gtp:COMMAND LINE`.
+
+    Args:
+      text: what was given.
+      args: of the command; see `read_bot` and `read_program`.
+
+    Raises:
+      UsageError: there is no such bot or setting, a value cannot be, or the engine cannot be started.
+    """
+    return read_program(text, args) if text.startswith(engine.PREFIX) else read_bot(text, args)
+
+
+def read_program(text: str, args: argparse.Namespace) -> Program:
+    """Reads `gtp:COMMAND LINE`: starts the engine once, and begins a game of this `size` and `komi`."""
+    command = text.removeprefix(engine.PREFIX).strip()
+    try:
+        started = Engine(command)
+        try:
+            started.begin(args.size, 7.5 if args.komi is None else args.komi)
+        finally:
+            started.close()
+    except EngineError as error:
+        raise UsageError(f"{text}: {error}") from None
+    return Program(command, started.name)
+
+
+def read_bot(text: str, args: argparse.Namespace) -> Bot:
+    """Reads `BOT[:NAME=VALUE,...]`.
+
+    Args:
+      text: what was given.
+      args: of the command, for what is not set: `visits`, `seconds`, `leaves`, `playouts_per_leaf`, `cleanup`.
+
+    Raises:
+      UsageError: there is no such bot or setting, or a value cannot be.
+    """
+    bot, _, rest = text.partition(":")
+    if bot not in SUMMARIES:
+        raise UsageError(f"there is no bot {bot!r}; there are: {', '.join(SUMMARIES)}")
+    fields = {field.name: field.type for field in dataclasses.fields(rule_of(bot))} if has_tree(bot) else {}
+    kinds = _LIMITS | (_OF_TREES | fields if has_tree(bot) else {})
+    settings = _settings(text, bot, rest, kinds)
+    options: dict[str, object] = {"cleanup": args.cleanup}
+    if has_tree(bot):
+        options |= {name: settings.get(name, getattr(args, name)) for name in _OF_TREES}
+    visits, seconds = (settings.get(name, getattr(args, name)) for name in _LIMITS)
+    if visits is None and seconds is None:
+        visits = DEFAULT_VISITS
+    try:
+        of_rule = {name: value for name, value in settings.items() if name in fields}
+        if of_rule:
+            options["rule"] = dataclasses.replace(rule_of(bot), **of_rule)
+        found = Bot(text, bot, Limits(visits=visits, seconds=seconds), options)
+        player = make_player(bot, **options)
+        if has_tree(bot):  # its options are looked at when a search begins
+            player.prepare(Position.empty(2), None).close()
+    except ValueError as error:
+        raise UsageError(f"{text}: {error}") from None
+    return found
+
+
+def _settings(text: str, bot: str, rest: str, kinds: dict[str, type]) -> dict[str, object]:
+    """The settings behind a bot's name."""
+    settings: dict[str, object] = {}
+    for part in filter(None, rest.split(",")):
+        name, _, value = part.partition("=")
+        if name not in kinds:
+            raise UsageError(f"{text}: {bot} has no setting {name!r}; it has: {', '.join(kinds)}")
+        if name in settings:
+            raise UsageError(f"{text}: {name} is given twice")
+        try:
+            settings[name] = {"True": True, "False": False}[value] if kinds[name] is bool else kinds[name](value)
+        except (KeyError, ValueError):
+            raise UsageError(f"{text}: {name} must be {_KINDS[kinds[name]]}, not {value!r}") from None
+    return settings

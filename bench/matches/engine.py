@@ -1,0 +1,259 @@
+"""A GTP engine in a process of its own: another program that plays, or that counts the score.
+
+No wait is without a bound, whatever the engine does: it may end, hang, write nonsense, or fill its stderr. What it last wrote
+there is part of what is said of a failure.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import math
+import os
+import queue
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import weakref
+
+from jaxgo.board.coordinates import coordinate, point
+from search.choice import Choice, passing
+from search.game import Game
+from search.selfplay import FAILURE, TIME, Forfeit
+
+#: What stands before an engine's command line where bots stand by their names.
+PREFIX = "gtp:"
+#: Seconds that an answer may take where no clock runs: engines load networks and compile.
+PATIENCE = 600.0
+#: What an engine last wrote to stderr: so many lines of so many characters are told.
+STDERR_LINES, STDERR_WIDTH = 3, 200
+#: Debian has games where not every user's PATH leads.
+_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games"])
+_LETTERS = {1: "b", -1: "w"}
+_SCORE = re.compile(r"([BW])\+([0-9]+(?:\.[0-9]*)?)")
+
+_running: "weakref.WeakSet[Engine]" = weakref.WeakSet()
+
+
+class EngineError(Exception):
+    """The engine cannot be started, refuses a command, has ended, or does not answer; the text says which."""
+
+
+class NoAnswer(EngineError):
+    """The engine does not answer in time; it has been ended."""
+
+
+class Engine:
+    """A running engine; `close` ends it.
+
+    Args:
+      command: its command line, as a shell splits it.
+
+    Raises:
+      EngineError: it cannot be started, or is no GTP engine.
+    """
+
+    def __init__(self, command: str):
+        arguments = split(command)
+        try:
+            self._process = subprocess.Popen(
+                [shutil.which(arguments[0], path=_PATH) or arguments[0], *arguments[1:]],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                start_new_session=True,  # so that what it starts ends with it
+            )  # fmt: skip
+        except OSError as error:
+            raise EngineError(f"{arguments[0]!r} cannot be started: {error.strerror}") from None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._errors: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
+        self._threads = [
+            threading.Thread(target=read, args=(self._process, where), daemon=True)
+            for read, where in ((_read_output, self._lines), (_read_errors, self._errors))
+        ]
+        for thread in self._threads:
+            thread.start()
+        _running.add(self)
+        try:
+            self.commands = frozenset(self.ask("list_commands").split())
+            self.name = " ".join(self.ask(word).strip() for word in ("name", "version"))
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, command: str, seconds: float = PATIENCE) -> str:
+        """The answer to a command, without the "=".
+
+        Raises:
+          NoAnswer: it takes longer than so many seconds.
+          EngineError: the engine refuses the command, or has ended.
+        """
+        deadline = time.monotonic() + seconds
+        try:
+            self._process.stdin.write(command + "\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):  # it has ended, or was ended; what it said before is still to be read
+            pass
+        lines: list[str] = []
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                self.close()
+                raise NoAnswer(f"no answer to {command!r} in {seconds:g} s{self._said()}") from None
+            if line is None:
+                self._lines.put(None)
+                status = self._process.wait()
+                raise EngineError(f"it ended at {command!r} with exit status {status}{self._said()}")
+            if line.strip() or lines:  # blank lines before an answer mean nothing
+                if not line.strip():
+                    break
+                lines.append(line.rstrip("\r\n"))
+                if not lines[0].startswith(("=", "?")):
+                    self.close()
+                    raise EngineError(f"its answer to {command!r} is not GTP's: {lines[0][:STDERR_WIDTH]!r}")
+        text = "\n".join([lines[0][1:].lstrip(), *lines[1:]])
+        if lines[0].startswith("?"):
+            raise EngineError(f"it refuses {command!r}: {text or 'without saying why'}")
+        return text
+
+    @property
+    def running(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def begin(self, size: int, komi: float, seed: int = 0) -> None:
+        """A new game. Engines that take seeds (GNU Go) get one.
+
+        Raises:
+          EngineError: the engine does not play on this board.
+        """
+        for command in (f"boardsize {size}", f"komi {komi:g}", "clear_board"):
+            self.ask(command)
+        if "set_random_seed" in self.commands:
+            self.ask(f"set_random_seed {seed % 2**31}")
+
+    def play(self, colour: int, move: int, size: int, seconds: float = PATIENCE) -> None:
+        """Tells it a move, P for a pass."""
+        self.ask(f"play {_LETTERS[colour]} {coordinate(move, size)}", seconds)
+
+    def final_score(self) -> float:
+        """Black's points minus White's, komi included, of the game that it was told.
+
+        Raises:
+          EngineError: it does not say.
+        """
+        text = self.ask("final_score").strip()
+        if found := _SCORE.match(text.upper()):
+            return float(found[2]) * (1 if found[1] == "B" else -1)
+        if text.lower() in ("0", "draw", "jigo"):
+            return 0.0
+        raise EngineError(f"its final_score is {text!r}")
+
+    def close(self) -> None:
+        """Ends it, and whatever it has started."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        for thread in self._threads:
+            thread.join(1.0)
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+
+    def _said(self) -> str:
+        """What it last wrote to stderr."""
+        self._threads[1].join(0.5)  # an engine that has ended may have said why just before
+        return f"; stderr: {' | '.join(self._errors)}" if self._errors else ""
+
+
+@dataclasses.dataclass
+class EngineMover:
+    """An engine's part in a game.
+
+    Args:
+      engine: it has begun the game (`Engine.begin`).
+      seconds: for each move, which the engine is told, None for no clock.
+      grace: seconds that a move may take beyond.
+    """
+
+    engine: Engine
+    seconds: float | None
+    grace: float
+    knows_superko = False
+
+    def __post_init__(self):
+        self._told = 0
+        if self.seconds is not None and "time_settings" in self.engine.commands:
+            try:
+                self.engine.ask(f"time_settings 0 {self.seconds:g} 1")
+            except EngineError:
+                if not self.engine.running:
+                    raise
+                self.engine.ask(f"time_settings 0 {math.ceil(self.seconds)} 1")  # the protocol has whole seconds only
+
+    def move(self, game: Game) -> Choice:
+        patience = PATIENCE if self.seconds is None else self.seconds + self.grace
+        deadline = time.monotonic() + patience
+        try:
+            for colour, move in game.moves[self._told :]:
+                self.engine.play(colour, move, game.size, deadline - time.monotonic())
+            if self.seconds is not None and "time_left" in self.engine.commands:
+                self.engine.ask(f"time_left {_LETTERS[game.to_play]} {math.ceil(self.seconds)} 1", deadline - time.monotonic())
+            answer = self.engine.ask(f"genmove {_LETTERS[game.to_play]}", deadline - time.monotonic()).strip()
+        except NoAnswer as error:
+            raise Forfeit(FAILURE if self.seconds is None else TIME, str(error)) from None
+        except EngineError as error:
+            raise Forfeit(FAILURE, str(error)) from None
+        if answer.lower() == "resign":
+            return dataclasses.replace(passing(game.size**2), resign=True)
+        try:
+            move = point(answer, game.size)
+        except ValueError:
+            raise Forfeit(FAILURE, f"its move {answer[:STDERR_WIDTH]!r} is none") from None
+        self._told = len(game.moves) + 1
+        return dataclasses.replace(passing(game.size**2), move=move, variation=[move])
+
+
+def split(command: str) -> list[str]:
+    """A command line as a shell splits it.
+
+    Raises:
+      EngineError: there is nothing in it, or a quotation mark is open.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise EngineError(f"the command line cannot be read: {error}") from None
+    if not words:
+        raise EngineError("there is no command line")
+    return words
+
+
+def find_gnugo() -> str | None:
+    """The command line of GNU Go as a referee by area scoring, None where it is not installed."""
+    path = shutil.which("gnugo", path=_PATH)
+    return None if path is None else f"{shlex.quote(path)} --mode gtp --chinese-rules"
+
+
+def close_all() -> None:
+    """Ends all engines of this process."""
+    for engine in list(_running):
+        engine.close()
+
+
+def _read_output(process: subprocess.Popen, lines: "queue.SimpleQueue[str | None]") -> None:
+    """Hands on what an engine answers, and None at its end."""
+    with contextlib.suppress(OSError, ValueError), process.stdout as output:
+        for line in output:
+            lines.put(line)
+    lines.put(None)
+
+
+def _read_errors(process: subprocess.Popen, lines: "collections.deque[str]") -> None:
+    """Keeps the last lines of an engine's stderr, so that it never waits for a reader."""
+    with contextlib.suppress(OSError, ValueError), process.stderr as errors:
+        for line in errors:
+            if line.strip():
+                lines.append(line.strip()[:STDERR_WIDTH])

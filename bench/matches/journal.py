@@ -1,0 +1,121 @@
+"""A match in a folder: its conditions, a line for each game as it ends, and the games' records.
+
+- `match.json`: the conditions, the version and the commit. A folder holds one match; what differs is refused.
+- `games.jsonl`: a line for each finished game, on the disk before the next is counted. Nothing else says that a game has been
+  played, so that a match that was killed goes on where it was: no game is lost and none counts twice.
+- `0001.sgf` and so on: the records, each there before its line.
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+
+from jaxgo.cli import UsageError
+
+CONDITIONS, GAMES = "match.json", "games.jsonl"
+
+
+class Journal:
+    """The games of a match that are finished, in a folder; one process may have it open. To be closed, or used in a `with`.
+
+    Args:
+      folder: made if need be; empty, or a match's.
+      conditions: whatever two runs must have in common to be one match, ready for JSON.
+
+    Raises:
+      UsageError: the folder cannot be used, belongs to something else or to another match, or is in use.
+    """
+
+    def __init__(self, folder: str, conditions: dict):
+        self._folder, self._name = pathlib.Path(folder), folder
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            new = not (self._folder / CONDITIONS).exists()
+            if new and any(path.name != GAMES for path in self._folder.iterdir()):
+                raise UsageError(f"the folder {folder!r} holds other files but no {CONDITIONS}; choose an empty one")
+            self._file = (self._folder / GAMES).open("ab+")
+        except OSError as error:
+            raise UsageError(f"the folder {folder!r} cannot be used: {error.strerror}") from error
+        try:
+            self._lock()
+            if new:
+                _write(self._folder / CONDITIONS, json.dumps(conditions, indent=1).encode() + b"\n")
+            else:
+                self._compare(conditions)
+            self.games = self._read()
+            """What is known of each finished game, by its number."""
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def add(self, game: dict, record: bytes) -> None:
+        """Notes a finished game.
+
+        Args:
+          game: what is known of it, with its `number`.
+          record: its SGF record.
+
+        Raises:
+          OSError: it cannot be written; the game does not count.
+        """
+        _write(self._folder / f"{game['number']:04d}.sgf", record)
+        self._file.write(json.dumps(game).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.games[game["number"]] = game
+
+    def close(self) -> None:
+        """Gives the folder free."""
+        self._file.close()
+
+    def _lock(self) -> None:
+        """Takes the folder for this process."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"the folder {self._name!r} is in use by another match") from None
+
+    def _compare(self, conditions: dict) -> None:
+        """That the folder's match is this one."""
+        try:
+            held = json.loads((self._folder / CONDITIONS).read_bytes())
+        except ValueError:
+            raise UsageError(f"{self._folder / CONDITIONS} cannot be read; choose another folder") from None
+        given = json.loads(json.dumps(conditions))  # tuples are lists there
+        for name in sorted({*held, *given}):
+            if held.get(name) != given.get(name):
+                difference = f"{name} {held.get(name)!r}, not {given.get(name)!r}"
+                raise UsageError(f"the folder {self._name!r} holds a match with {difference}; choose another folder")
+
+    def _read(self) -> dict[int, dict]:
+        """The games noted; the end of a line that was being written when its process was killed is cut off."""
+        self._file.seek(0)
+        games, good = {}, 0
+        for line in self._file:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                game = json.loads(line)
+                games[game["number"]] = game
+            except (ValueError, TypeError, KeyError):
+                raise UsageError(f"{self._folder / GAMES}, byte {good}: this is no game's line; choose another folder") from None
+            good += len(line)
+        self._file.truncate(good)
+        return games
+
+
+def _write(path: pathlib.Path, data: bytes) -> None:
+    """Writes a whole file or none."""
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -1,0 +1,89 @@
+"""The games of a match on many cores: a process for each game under way, bound to cores of its own."""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import multiprocessing.connection
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from bench.hardware import usable_cores
+from bench.matches import engine
+from bench.matches.playing import Match, play
+
+
+def places(workers: int, cores_each: int) -> list[list[int]]:
+    """The cores of each process: the machine's in turn, so that no core has two games before all have one."""
+    cores = usable_cores()
+    return [[cores[(i * cores_each + j) % len(cores)] for j in range(cores_each)] for i in range(workers)]
+
+
+def play_all(
+    match: Match, numbers: Sequence[int], where: Sequence[Sequence[int]], stop: Callable[[], bool]
+) -> Iterator[tuple[dict, bytes]]:
+    """Plays games of a match, as many at a time as there are places, until all are played or `stop` says so.
+
+    Processes end with the iterator, and with this process however it ends.
+
+    Args:
+      match: what is played.
+      numbers: of the games.
+      where: the cores of each process; see `places`.
+      stop: asked twice a second.
+
+    Yields:
+      Each game as it ends; see `play`.
+    """
+    context = multiprocessing.get_context("spawn")
+    free = context.Queue()
+    for cores in where:
+        free.put(cores)
+    pool = concurrent.futures.ProcessPoolExecutor(len(where), mp_context=context, initializer=_begin, initargs=(free,))
+    try:
+        done: queue.SimpleQueue[concurrent.futures.Future] = queue.SimpleQueue()
+        with _children_without_interrupt():
+            for number in numbers:
+                pool.submit(play, match, number).add_done_callback(done.put)
+        left = len(numbers)
+        while left and not stop():
+            with contextlib.suppress(queue.Empty):
+                call = done.get(timeout=0.5)
+                left -= 1
+                yield call.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():  # in the middle of games that nobody waits for
+            worker.terminate()
+
+
+@contextlib.contextmanager
+def _children_without_interrupt() -> Iterator[None]:
+    """Processes started meanwhile never see Ctrl-C, not even while they import: a terminal sends it to all, and one is to act."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(free) -> None:
+    """Binds a process to its cores, before jax counts them, and its life and its engines' to that of the one that started it."""
+    signal.signal(signal.SIGTERM, lambda *_: _end())
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, free.get())
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+
+
+def _end_with_the_parent() -> None:
+    """A parent that was killed sends nothing: without it this process would play on, and then wait for ever."""
+    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
+    _end()
+
+
+def _end() -> None:
+    """Ends this process, whatever it is doing, and the engines that it has started."""
+    engine.close_all()
+    os._exit(1)

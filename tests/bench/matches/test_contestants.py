@@ -1,0 +1,54 @@
+"""Who plays in a match, as the command line names it."""
+
+import argparse
+
+import pytest
+
+from bench.matches.contestants import read_bot
+from jaxgo.cli import UsageError
+from search import Limits, Rave
+
+ARGS = argparse.Namespace(visits=None, seconds=None, leaves=16, playouts_per_leaf=8, cleanup=False)
+
+
+def test_settings_are_read():
+    bot = read_bot("rave:bias=0.05,visits=4000,schedule=hand,strict=False,leaves=32", ARGS)
+    assert bot.bot == "rave" and bot.limits == Limits(visits=4000)
+    assert bot.options == {
+        "cleanup": False, "leaves": 32, "playouts_per_leaf": 8, "rule": Rave(bias=0.05, schedule="hand", strict=False),
+    }  # fmt: skip
+    assert bot.what == "4,000 playouts a move, 32 leaves of 8 playouts a round"
+
+
+def test_what_is_not_set_is_the_matchs():
+    args = argparse.Namespace(**vars(ARGS) | {"seconds": 2.0, "cleanup": True})
+    assert read_bot("amaf", args).limits == Limits(seconds=2.0)
+    assert read_bot("amaf:visits=9", args).limits == Limits(visits=9, seconds=2.0)
+    assert read_bot("amaf:seconds=0.5", args).what == "0.5 s a move"
+    assert read_bot("amaf", args).options == {"cleanup": True}
+    assert read_bot("amaf", ARGS).limits == Limits(visits=2000)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("raves", "there is no bot 'raves'; there are: rave, grave,"),
+        ("rave:speed=3", "rave:speed=3: rave has no setting 'speed'; it has: visits, seconds, leaves, playouts_per_leaf,"),
+        ("mc:bias=1", "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds"),
+        ("mc:leaves=8", "mc has no setting 'leaves'"),
+        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, leaves, playouts_per_leaf, exploration, first_play"),
+        ("rave:bias=much", "rave:bias=much: bias must be a number, not 'much'"),
+        ("rave:bias=2", "rave:bias=2: bias must be a number from 0 to 1, not 2.0"),
+        ("rave:visits=", "visits must be a whole number, not ''"),
+        ("rave:visits=0", "visits must be between 1 and 2147483647, not 0"),
+        ("rave:strict=no", "strict must be True or False, not 'no'"),
+        ("rave:k=1,k=2", "k is given twice"),
+        ("rave:schedule=best", "schedule must be one of 'mse', 'hand', not 'best'"),
+        ("rave:leaves=20000", "leaves must be between 1 and 16000, not 20000"),
+        ("rave:seconds=inf", "seconds must be a positive finite number, not inf"),
+    ],
+)
+def test_wrong_settings_are_refused_with_what_is_allowed(text, message):
+    with pytest.raises(UsageError, match="^.*$") as caught:
+        read_bot(text, ARGS)
+    assert message in str(caught.value)

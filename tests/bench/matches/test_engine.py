@@ -1,0 +1,161 @@
+"""Other programs as players: whatever they do, a game ends, and says why."""
+
+import os
+import pathlib
+import shlex
+import sys
+import time
+
+import pytest
+
+from bench.matches import engine
+from bench.matches.engine import Engine, EngineError, EngineMover, NoAnswer
+from jaxgo import Position
+from search.game import Game
+from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, play_game
+
+SCRIPT = pathlib.Path(__file__).with_name("scripted_engine.py")
+
+
+def command(behaviour: str = "") -> str:
+    """The command line of a scripted engine."""
+    return shlex.join([sys.executable, "-S", str(SCRIPT), *([behaviour] if behaviour else [])])
+
+
+@pytest.fixture
+def start():
+    """Starts scripted engines, and ends them."""
+    running = []
+
+    def begin(behaviour: str = "", size: int = 5) -> Engine:
+        running.append(Engine(command(behaviour)))
+        running[-1].begin(size, 0.5)
+        return running[-1]
+
+    yield begin
+    for one in running:
+        one.close()
+
+
+def game(start, behaviour: str, seconds: float | None = None, grace: float = 0.25):
+    """A game of a quiet engine as Black against one that behaves so."""
+    movers = [EngineMover(start(), None, grace), EngineMover(start(behaviour), seconds, grace)]
+    return play_game(*movers, Game(Position.empty(5), 0.5), seconds=None if seconds is None else seconds + grace)
+
+
+def test_engines_play_a_whole_game(start):
+    """Each is told the other's moves; both fill the board row by row."""
+    played = game(start, "")
+    assert played.ending == SCORE and played.game.over
+    assert [point for _, point in played.game.moves[:20]] == list(range(20))
+    assert len(played.seconds) == len(played.choices) == 22
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "ending", "remark"),
+    [
+        ("resigns", RESIGNATION, ""),
+        ("occupied", ILLEGAL, "A5: the point is occupied"),
+        ("nonsense", FAILURE, "its move 'Z99' is none"),
+        ("mumbles", FAILURE, "its answer to 'genmove w' is not GTP's: 'I think...'"),
+        ("dies", FAILURE, "it ended at 'genmove w' with exit status 3; stderr: out of matches"),
+    ],
+)
+def test_how_a_game_can_end(start, behaviour, ending, remark):
+    played = game(start, behaviour)
+    assert played.ending == ending and played.winner == 1
+    assert remark in played.remark
+    assert len(played.game.moves) == 5, "at White's third move"
+    assert played.result == {RESIGNATION: "B+R"}.get(ending, "B+F")
+
+
+def test_one_that_does_not_answer_is_ended(start):
+    began = time.monotonic()
+    played = game(start, "hangs", seconds=1.0)
+    assert (played.ending, played.winner, played.result) == (TIME, 1, "B+T")
+    assert "no answer to 'genmove w'" in played.remark
+    assert time.monotonic() - began < 60, "it would sleep for ten minutes"
+
+
+def test_one_that_answers_too_late_loses_on_time(start):
+    """The clock of the game counts, not the wait alone."""
+    mover = EngineMover(start("slow"), None, 0.0)
+    played = play_game(EngineMover(start(), None, 0.0), mover, Game(Position.empty(5), 0.5), seconds=0.3)
+    assert (played.ending, played.winner) == (TIME, 1)
+    assert "a move took 0." in played.remark
+
+
+def test_an_engine_is_told_the_time(start):
+    white = start()
+    play_game(EngineMover(start(), None, 1.0), EngineMover(white, 2.0, 1.0), Game(Position.empty(5), 0.5), max_moves=4)
+    seen = white.ask("seen").split("; ")
+    assert "time_settings 0 2 1" in seen
+    assert seen[-3:] == ["play b C5", "time_left w 2 1", "genmove w"]
+
+
+def test_noise_on_stderr_blocks_nothing(start):
+    assert game(start, "noisy").ending == SCORE
+
+
+def test_a_process_ends_with_all_that_it_has_started(tmp_path):
+    script = tmp_path / "wrapper"
+    script.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/parent\nsleep 600 &\necho $! > {tmp_path}/child\n{command()}\n")
+    script.chmod(0o755)
+    one = Engine(str(script))
+    one.close()
+    assert not one.running
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if not pathlib.Path(f"/proc/{child}").exists():
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("what the engine had started still runs")
+
+
+def test_what_can_not_be_started_is_named():
+    with pytest.raises(EngineError, match="^'no-such-engine' cannot be started: No such file"):
+        Engine("no-such-engine --mode gtp")
+    with pytest.raises(EngineError, match="there is no command line"):
+        Engine(" ")
+    with pytest.raises(EngineError, match="No closing quotation"):
+        Engine("gnugo 'x")
+    with pytest.raises(EngineError, match="it ended at 'list_commands' with exit status 0"):
+        Engine("true")
+
+
+def test_no_wait_is_without_a_bound(start):
+    one = start("hangs")
+    for _ in range(2):
+        one.ask("genmove b")
+    with pytest.raises(NoAnswer, match=r"no answer to 'genmove b' in 0\.2 s"):
+        one.ask("genmove b", 0.2)
+    assert not one.running
+    with pytest.raises(EngineError, match="it ended"):
+        one.ask("name", 5.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "score"), [("B+3.5", 3.5), ("W+0.5", -0.5), ("0", 0.0), ("jigo", 0.0), ("B+12", 12.0), ("w+7.", -7.0)]
+)
+def test_scores(start, text, score):
+    assert start(f"scores={text}").final_score() == score
+
+
+@pytest.mark.parametrize("text", ["?", "B+Resign", "unknown"])
+def test_what_is_no_score_is_refused(start, text):
+    with pytest.raises(EngineError, match="its final_score is"):
+        start(f"scores={text}").final_score()
+
+
+def test_the_one_who_repeats_a_position_may_not_know_superko():
+    assert EngineMover.knows_superko is False
+
+
+def test_gnugo_is_found_where_debian_has_it(monkeypatch, tmp_path):
+    (tmp_path / "gnugo").write_text("#!/bin/sh\n")
+    os.chmod(tmp_path / "gnugo", 0o755)
+    monkeypatch.setattr(engine, "_PATH", str(tmp_path))
+    assert engine.find_gnugo() == f"{tmp_path}/gnugo --mode gtp --chinese-rules"
+    monkeypatch.setattr(engine, "_PATH", "")
+    assert engine.find_gnugo() is None

@@ -1,0 +1,77 @@
+"""A match in a folder survives whatever ends its process, and no game counts twice."""
+
+import json
+import os
+
+import pytest
+
+from bench.matches.journal import Journal
+from jaxgo.cli import UsageError
+
+CONDITIONS = {"first": "rave", "second": "uct", "seed": 3}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """With two games in it."""
+    with Journal(str(tmp_path / "match"), CONDITIONS) as journal:
+        for number in (2, 1):
+            journal.add({"number": number, "won": 1.0}, b"(;)")
+    return tmp_path / "match"
+
+
+def test_games_are_there_again(folder):
+    with Journal(str(folder), CONDITIONS) as journal:
+        assert journal.games == {number: {"number": number, "won": 1.0} for number in (1, 2)}
+    assert sorted(path.name for path in folder.iterdir()) == ["0001.sgf", "0002.sgf", "games.jsonl", "match.json"]
+    assert (folder / "0002.sgf").read_bytes() == b"(;)"
+
+
+def test_a_line_that_was_being_written_does_not_count(folder):
+    with (folder / "games.jsonl").open("ab") as file:
+        file.write(b'{"number": 3, "wo')
+    with Journal(str(folder), CONDITIONS) as journal:
+        assert set(journal.games) == {1, 2}
+        journal.add({"number": 3, "won": 0.0}, b"(;)")
+    assert [json.loads(line)["number"] for line in (folder / "games.jsonl").read_text().splitlines()] == [2, 1, 3]
+
+
+def test_a_match_that_was_killed_before_its_first_game_begins_again(tmp_path):
+    (tmp_path / "games.jsonl").write_bytes(b"")
+    with Journal(str(tmp_path), CONDITIONS) as journal:
+        assert journal.games == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [({"seed": 4}, "holds a match with seed 3, not 4"), ({"size": 9}, "holds a match with size None, not 9")],
+)
+def test_another_match_is_refused(folder, other, message):
+    with pytest.raises(UsageError, match=message):
+        Journal(str(folder), CONDITIONS | other)
+
+
+def test_other_files_are_left_alone(tmp_path):
+    (tmp_path / "0001.sgf").write_text("mine")
+    with pytest.raises(UsageError, match=r"holds other files but no match\.json"):
+        Journal(str(tmp_path), CONDITIONS)
+    assert [path.name for path in tmp_path.iterdir()] == ["0001.sgf"]
+
+
+def test_what_is_no_journal_is_refused(folder):
+    (folder / "games.jsonl").write_text('{"number": 1}\nhello\n')
+    with pytest.raises(UsageError, match=r"games\.jsonl, byte 14: this is no game's line"):
+        Journal(str(folder), CONDITIONS)
+
+
+def test_one_process_at_a_time(folder):
+    with Journal(str(folder), CONDITIONS), pytest.raises(UsageError, match="in use by another match"):
+        Journal(str(folder), CONDITIONS)
+    Journal(str(folder), CONDITIONS).close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(UsageError, match="cannot be used"):
+        Journal(str(tmp_path), CONDITIONS)
