@@ -1,6 +1,7 @@
 """`jaxgo match`: many games between two bots, or any GTP engines, with colours alternating, and how sure the result is."""
 
 import argparse
+import contextlib
 import json
 import math
 import platform
@@ -8,10 +9,15 @@ import signal
 import sys
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
+
+if TYPE_CHECKING:
+    from bench.matches.journal import Journal
+    from bench.matches.playing import Match
 
 SUMMARY = "a match between two bots or GTP engines, with the confidence interval of its result"
 
@@ -66,57 +72,75 @@ def run(args: argparse.Namespace) -> int:
     """Plays the match. Ctrl-C reports the games that are finished."""
     from bench import report
     from bench.hardware import PACKAGES, describe, usable_cores, version_of
-    from bench.matches import pool
-    from bench.matches.contestants import Conditions, read
     from bench.matches.journal import Journal
-    from bench.matches.playing import Match
     from bench.matches.standing import standing
 
-    contestants = tuple(read(text, args) for text in (args.first, args.second))
-    referee = _referee(args)
-    if args.cores > len(usable_cores()):
-        raise UsageError(f"--cores must be at most {len(usable_cores())}, the cores there are, not {args.cores}")
-    workers = min(args.workers or len(usable_cores()) // args.cores, args.games)
-    memory = (args.memory or options.default_memory()) // (2 * workers)
-    komi = 7.5 if args.komi is None else args.komi
-    conditions = Conditions(args.size, komi, args.seconds, args.grace, memory)
-    match = Match(contestants, conditions, args.seed, args.opening, referee)
-    names = ("first", "second", "size", "visits", "seconds", "grace", "leaves", "playouts_per_leaf", "seed", "cleanup", "opening")
-    settings = {name: getattr(args, name) for name in names} | {"cores": args.cores, "komi": komi} | {
-        "referee": referee, "names": [c.name for c in contestants], "conditions": [c.what for c in contestants],
-    }  # fmt: skip
-    made = report.begin("match", describe(), settings | {"games": args.games, "workers": workers, "memory": 2 * workers * memory})
+    cores = len(usable_cores())
+    if args.cores > cores:
+        raise UsageError(f"--cores must be at most {cores}, the cores there are, not {args.cores}")
+    workers = min(args.workers or cores // args.cores, args.games)
+    memory = args.memory or options.default_memory()
+    match = _match(args, memory // (2 * workers))
+    settings = _settings(args, match)
+    made = report.begin("match", describe(), settings | {"games": args.games, "workers": workers, "memory": memory})
     made["software"] = {"python": platform.python_version()} | {p: v for p in PACKAGES if (v := version_of(p))}
-    journal = Journal(args.output, settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}) if args.output else None
-    games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]
-    left = [number for number in range(1, args.games + 1) if number not in {game["number"] for game in games}]
-    if games:
-        print(f"jaxgo match: {len(games)} games are in {args.output} already", file=sys.stderr)
-    stopped, status = "", EXIT_DONE
-    say, interrupted = _Progress(args.games, len(games)), threading.Event()
-    # An exception would be lost where Python runs it in a callback of the collector of garbage, of which jax has one.
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    try:
-        for game, record in pool.play_all(match, left, pool.places(workers, args.cores), interrupted.is_set):
-            if journal is not None:
-                journal.add(game, record)
-            games.append(game)
-            say(standing(games))
-        if len(games) < args.games:
-            stopped, status = "interrupted", EXIT_INTERRUPTED
-    except Exception as error:  # whatever ends a game in its process, or the process: what is finished is not lost
-        stopped, status = f"failed: {type(error).__name__}: {error}", EXIT_FAILED
-        print(f"jaxgo match: {stopped}", file=sys.stderr)
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if journal is not None:
-            journal.close()
+    identity = settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}
+    with Journal(args.output, identity) if args.output else contextlib.nullcontext() as journal:
+        games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]
+        if games:
+            print(f"jaxgo match: {len(games)} games are in {args.output} already", file=sys.stderr)
+        stopped, status = _play(match, games, args.games, workers, args.cores, journal)
     made |= {"complete": not stopped, "stopped": stopped or None, **(standing(games) if games else {"games": 0})}
     if args.json:
         print(json.dumps(made | {"records": sorted(games, key=lambda g: g["number"])}, indent=1, allow_nan=False))
     else:
         print("\n".join(lines_of(made)))
     return status
+
+
+def _match(args: argparse.Namespace, memory: int) -> "Match":
+    """What is to be played; engines are tried."""
+    from bench.matches.contestants import Conditions, read
+    from bench.matches.playing import Match
+
+    contestants = tuple(read(text, args) for text in (args.first, args.second))
+    komi = 7.5 if args.komi is None else args.komi
+    conditions = Conditions(args.size, komi, args.seconds, args.grace, memory)
+    return Match(contestants, conditions, args.seed, args.opening, _referee(args))
+
+
+def _settings(args: argparse.Namespace, match: "Match") -> dict:
+    """What two runs must have in common to be one match, ready for JSON."""
+    names = ("first", "second", "size", "visits", "seconds", "grace", "leaves", "playouts_per_leaf", "seed", "cleanup", "opening")
+    return {name: getattr(args, name) for name in names} | {
+        "cores": args.cores, "komi": match.conditions.komi, "referee": match.referee,
+        "names": [c.name for c in match.contestants], "conditions": [c.what for c in match.contestants],
+    }  # fmt: skip
+
+
+def _play(match: "Match", games: list[dict], most: int, workers: int, cores: int, journal: "Journal | None") -> tuple[str, int]:
+    """Plays the games that are missing and adds them; returns what has stopped it, "" for nothing, and the exit status."""
+    from bench.matches import pool
+    from bench.matches.standing import standing
+
+    there = {game["number"] for game in games}
+    left = [number for number in range(1, most + 1) if number not in there]
+    say, interrupted = _Progress(most, len(games)), threading.Event()
+    # Not an exception: games are noted whole or not at all.
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        for game, record in pool.play_all(match, left, pool.places(workers, cores), interrupted.is_set):
+            if journal is not None:
+                journal.add(game, record)
+            games.append(game)
+            say(standing(games))
+    except Exception as error:  # whatever ends a game in its process, or the process: what is finished is not lost
+        stopped = f"failed: {type(error).__name__}: {error}"
+        print(f"jaxgo match: {stopped}", file=sys.stderr)
+        return stopped, EXIT_FAILED
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return ("interrupted", EXIT_INTERRUPTED) if len(games) < most else ("", EXIT_DONE)
 
 
 def _referee(args: argparse.Namespace) -> str:

@@ -1,5 +1,6 @@
 """Which jaxgo this is: its version, and the commit where it runs from a git checkout. Results name both, to be made again."""
 
+import functools
 import importlib.metadata
 import os
 import pathlib
@@ -14,6 +15,7 @@ def version() -> str:
     return importlib.metadata.version("jaxgo")
 
 
+@functools.cache  # what runs is what was there when it was first asked for, whatever is checked out meanwhile
 def commit() -> str | None:
     """The commit of the checkout that this package lies in, 40 hexadecimal digits; "-dirty" follows if files were changed since.
 

@@ -105,6 +105,18 @@ def test_an_interruption_at_the_very_beginning_is_quiet():
     assert err == ""
 
 
+def test_a_process_that_is_lost_ends_the_match_with_what_is_finished():
+    """As the system does where memory runs out."""
+    with begun("mc", "ucb", "--size", "4", "--games", "100000", "--visits", "64", "--workers", "2") as process:
+        next(line for line in process.stderr if "2 of" in line)
+        pools = [child for child in children(process.pid) if "spawn_main" in pathlib.Path(f"/proc/{child}/cmdline").read_text()]
+        os.kill(pools[-1], signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, err
+    assert re.search("PARTIAL, failed: BrokenProcessPool: .*: [0-9]+ of 100000 games are finished", out)
+    assert "Traceback" not in err
+
+
 def test_a_report_says_what_was_played_by_what():
     done = match(*LITTLE, "--games", "2", "--seed", "7")
     assert done.returncode == 0, done.stderr

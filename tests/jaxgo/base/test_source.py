@@ -14,6 +14,14 @@ CHECKOUT = pathlib.Path(__file__).parents[3]
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
+@pytest.fixture(autouse=True)
+def asked_anew():
+    """Nothing is remembered from one test to the next."""
+    source.commit.cache_clear()
+    yield
+    source.commit.cache_clear()
+
+
 def git(folder: pathlib.Path, *arguments: str) -> str:
     command = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -53,6 +61,8 @@ def test_what_was_changed_since_the_commit_is_told(elsewhere):
     head = git(elsewhere, "rev-parse", "HEAD")
     assert source.commit() == head
     (elsewhere / "program.py").write_text("changed")
+    assert source.commit() == head, "it is still the process of the commit"
+    source.commit.cache_clear()
     assert source.commit() == head + "-dirty"
     assert source.in_words(source.commit()) == f", commit {head[:12]}-dirty"
 
