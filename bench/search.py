@@ -29,7 +29,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     Returns:
       The report. `results` has an entry per size and contender with `size`, `name`, the spread `per_second`, and for searches
       `of_same_batch`, the ratio of the medians, and `shares` (see `bench.search_work.shares`); `memory` has `size`,
-      `bytes_per_node`.
+      `bytes_visited_once` and `bytes_visited_again`, of a node.
     """
     made = report.begin("search", hardware.describe(), {"sizes": list(sizes), "leaves": LEAVES, "playouts": PLAYOUTS, **vars(plan)})
     results, memory = [], []
@@ -50,7 +50,8 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
                 if SAME_BATCH not in name:
                     entry |= {"of_same_batch": figures["median"] / base, "shares": worker.call("bench.search_work:shares", label=name)}
                 results.append(entry)
-            memory.append({"size": size, "bytes_per_node": worker.call("bench.search_work:bytes_per_node", size=size)})
+            once, again = worker.call("bench.search_work:bytes_per_node", size=size)
+            memory.append({"size": size, "bytes_visited_once": once, "bytes_visited_again": again})
         made["software"] = worker.call("bench.hardware:software")
     return {**made, "results": results, "memory": memory}
 
@@ -64,5 +65,8 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         of_batch = f"{entry['of_same_batch']:.2f}" if shares else "-"
         rows.append((f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["per_second"]), of_batch, *cells))
     columns = ("board", "playouts/s", "ratio", "choose", "back up", "wait", "device")
-    memory = ", ".join(f"{m['bytes_per_node']:,} bytes at {m['size']}x{m['size']}" for m in made["memory"])
+    memory = ", ".join(
+        f"{m['bytes_visited_once']:,} bytes visited once and {m['bytes_visited_again']:,} again at {m['size']}x{m['size']}"
+        for m in made["memory"]
+    )
     return [report.Table("a search of 256 leaves x 8 playouts, whole machine; ratio to the same batch without a tree", columns, rows), f"a node of a RAVE tree: {memory}"]

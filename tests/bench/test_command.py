@@ -198,7 +198,7 @@ def test_search() -> None:
     for entry in document["results"][1:]:
         assert entry["of_same_batch"] > 0
         assert 0 < entry["shares"]["device"] <= 1.001
-    assert document["memory"][0]["bytes_per_node"] > 26 * 20
+    assert 26 < document["memory"][0]["bytes_visited_once"] < document["memory"][0]["bytes_visited_again"]
 
 
 def test_analysis() -> None:
