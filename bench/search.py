@@ -12,10 +12,14 @@ DESCRIPTION = """\
 A tree search from the empty board with 256 leaves x 8 playouts a round, by RAVE and by UCB1, beside
 `jaxgo.playouts` of 256 positions x 8 playouts, in turn, on the whole machine. Shares are of the time on the
 clock: the host chooses leaves and backs results up while the devices play; a device is idle when it does not.
+"host alone": playouts a second that one thread of the host could take from a device that answers at once, 8 of
+each leaf; with more playouts of a leaf it could take in proportion more.
 """
 SIZES = (9, 13, 19)
 LEAVES, PLAYOUTS = 256, 8
 SAME_BATCH = "no tree"
+#: RAVE with a stand-in for the device, which answers at once.
+HOST = "rave, host alone"
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
@@ -38,9 +42,9 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
             batch = {"size": size, "leaves": LEAVES, "playouts": PLAYOUTS}
             first = LEAVES * PLAYOUTS
             contenders = [Contender(f"{size} {SAME_BATCH}", worker, "bench.search_work:SameBatch", batch, first)]
-            for rule in ("rave", "uct"):
-                name = f"{size} {rule}"
-                arguments = {"label": name, "rule": rule, **batch}
+            for name, rule, at_once in (("rave", "rave", False), ("uct", "uct", False), (HOST, "rave", True)):
+                name = f"{size} {name}"
+                arguments = {"label": name, "rule": rule, "at_once": at_once, **batch}
                 contenders.append(Contender(name, worker, "bench.search_work:InSearch", arguments, first))
             runs = run_in_turn(contenders, plan, within(say, f"{size}x{size}"))
             rates = {name: spread(sample.per_second for sample in run.samples) for name, run in runs.items()}
