@@ -49,6 +49,15 @@ class Restrictions:
     allowed: np.ndarray
     """bool: these. They need only be legal, not useful."""
 
+    def apply(self, playable: np.ndarray, legal: np.ndarray, depth: np.ndarray, black: np.ndarray) -> np.ndarray:
+        """bool [n, M]: what is left of the playable moves; the pass where nothing is."""
+        colour = np.where(black, 0, 1)
+        legal = np.concatenate([legal, np.ones_like(legal[:, :1])], axis=1)
+        limited = (depth < self.allow_until[colour])[:, None]
+        left = np.where(limited, legal & self.allowed[colour], playable) & (depth[:, None] >= self.avoid_until[colour])
+        left[~left.any(axis=1), -1] = True
+        return left
+
     @classmethod
     def none(cls, moves: int) -> "Restrictions":
         """That restrict nothing."""
