@@ -12,10 +12,14 @@ DESCRIPTION = """\
 A tree search from the empty board with 256 leaves x 8 playouts a round, by RAVE and by UCB1, beside
 `jaxgo.playouts` of 256 positions x 8 playouts, in turn, on the whole machine. Shares are of the time on the
 clock: the host chooses leaves and backs results up while the devices play; a device is idle when it does not.
+"host alone": playouts a second that one thread of the host could take from a device that answers at once, 8 of
+each leaf; with more playouts of a leaf it could take in proportion more.
 """
 SIZES = (9, 13, 19)
 LEAVES, PLAYOUTS = 256, 8
 SAME_BATCH = "no tree"
+#: RAVE with a stand-in for the device, which answers at once.
+HOST = "rave, host alone"
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
@@ -29,7 +33,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     Returns:
       The report. `results` has an entry per size and contender with `size`, `name`, the spread `per_second`, and for searches
       `of_same_batch`, the ratio of the medians, and `shares` (see `bench.search_work.shares`); `memory` has `size`,
-      `bytes_per_node`.
+      `bytes_visited_once` and `bytes_visited_again`, of a node.
     """
     made = report.begin("search", hardware.describe(), {"sizes": list(sizes), "leaves": LEAVES, "playouts": PLAYOUTS, **vars(plan)})
     results, memory = [], []
@@ -38,9 +42,9 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
             batch = {"size": size, "leaves": LEAVES, "playouts": PLAYOUTS}
             first = LEAVES * PLAYOUTS
             contenders = [Contender(f"{size} {SAME_BATCH}", worker, "bench.search_work:SameBatch", batch, first)]
-            for rule in ("rave", "uct"):
-                name = f"{size} {rule}"
-                arguments = {"label": name, "rule": rule, **batch}
+            for name, rule, at_once in (("rave", "rave", False), ("uct", "uct", False), (HOST, "rave", True)):
+                name = f"{size} {name}"
+                arguments = {"label": name, "rule": rule, "at_once": at_once, **batch}
                 contenders.append(Contender(name, worker, "bench.search_work:InSearch", arguments, first))
             runs = run_in_turn(contenders, plan, within(say, f"{size}x{size}"))
             rates = {name: spread(sample.per_second for sample in run.samples) for name, run in runs.items()}
@@ -50,7 +54,8 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
                 if SAME_BATCH not in name:
                     entry |= {"of_same_batch": figures["median"] / base, "shares": worker.call("bench.search_work:shares", label=name)}
                 results.append(entry)
-            memory.append({"size": size, "bytes_per_node": worker.call("bench.search_work:bytes_per_node", size=size)})
+            once, again = worker.call("bench.search_work:bytes_per_node", size=size)
+            memory.append({"size": size, "bytes_visited_once": once, "bytes_visited_again": again})
         made["software"] = worker.call("bench.hardware:software")
     return {**made, "results": results, "memory": memory}
 
@@ -64,5 +69,8 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         of_batch = f"{entry['of_same_batch']:.2f}" if shares else "-"
         rows.append((f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["per_second"]), of_batch, *cells))
     columns = ("board", "playouts/s", "ratio", "choose", "back up", "wait", "device")
-    memory = ", ".join(f"{m['bytes_per_node']:,} bytes at {m['size']}x{m['size']}" for m in made["memory"])
+    memory = ", ".join(
+        f"{m['bytes_visited_once']:,} bytes visited once and {m['bytes_visited_again']:,} again at {m['size']}x{m['size']}"
+        for m in made["memory"]
+    )
     return [report.Table("a search of 256 leaves x 8 playouts, whole machine; ratio to the same batch without a tree", columns, rows), f"a node of a RAVE tree: {memory}"]

@@ -1,16 +1,19 @@
 """What a tree search does when it is timed, and `jaxgo.playouts` of the same batch beside it."""
 
+import dataclasses
 import time
 
 import numpy as np
 
 import jaxgo
 from bench.measure import Work
-from search import UCB1, Rave, Search
-from search.tree import Tree
+from search import UCB1, Rave, Search, tree
 
 #: The rules by the names that the benchmark gives them.
-RULES = {"rave": Rave(), "uct": UCB1()}
+RULES = {"rave": Rave(), "uct": UCB1()} | {
+    f"rave-{name}": Rave(credit=credit)
+    for name, credit in (("v1", "weighted_v1"), ("v2", "weighted_v2"), ("mctr", "mctr_simple"))
+}
 #: Nodes at which a tree is thrown away for a new one.
 MOST_NODES = 200_000
 
@@ -20,7 +23,7 @@ _SHARES: dict[str, dict[str, float]] = {}
 class InSearch:
     """A search from the empty board that goes on from run to run."""
 
-    def __init__(self, label: str, size: int, rule: str, leaves: int, playouts: int):
+    def __init__(self, label: str, size: int, rule: str, leaves: int, playouts: int, at_once: bool = False):
         """Makes the search.
 
         Args:
@@ -29,10 +32,13 @@ class InSearch:
           rule: of `RULES`.
           leaves: of a round.
           playouts: from each leaf.
+          at_once: whether results come at once, to time the host alone.
         """
         self._label, self._playouts = label, playouts
+        moves = RULES[rule].credit not in (None, "amaf")
+        device = AtOnce(size, leaves, playouts, moves) if at_once else None
         self._make = lambda: Search(
-            jaxgo.Position.empty(size), rule=RULES[rule], leaves=leaves, playouts_per_leaf=playouts, memory=1 << 31
+            jaxgo.Position.empty(size), rule=RULES[rule], leaves=leaves, playouts_per_leaf=playouts, memory=1 << 31, device=device
         )
         self._search = self._make()
 
@@ -49,6 +55,53 @@ class InSearch:
         shares = {name: (search.seconds[name] - before[name]) / wall for name in before}
         _SHARES[self._label] = shares | {"device": (search.device_seconds - busy) / wall / search.num_workers}
         return Work(search.visits - visits)
+
+
+class AtOnce:
+    """In place of a device, to time the host alone: what a batch of real leaves brought, at once, whatever is asked.
+
+    Only the hashes are other ones each time, so that no position seems to come again.
+    """
+
+    def __init__(self, size: int, leaves: int, playouts: int, moves: bool):
+        """Arguments as of `jaxgo.Leaves`."""
+        self.leaves, self.playouts = leaves, playouts
+        self.busy_seconds, self.num_workers = 0.0, 1
+        device = jaxgo.Leaves(size, leaves, playouts, moves=moves)
+        before = jaxgo.Leaves.arguments_of(jaxgo.Position.empty(size, leaves).play(np.arange(leaves) % (size * size)))
+        self._found = device.gather(device.submit(*before, np.full(leaves, jaxgo.STAY), np.arange(leaves)))
+        device.close()
+        self._hashes = np.random.default_rng(0)
+
+    def share(self, *_, **__) -> "AtOnce":
+        """Itself: one search has it."""
+        return self
+
+    def compile(self) -> None:
+        """Nothing is to be compiled."""
+
+    def close(self) -> None:
+        """Nothing is to be closed."""
+
+    def submit(self, words, ko, passes, black, moves, streams) -> int:
+        """The number of leaves."""
+        return len(moves)
+
+    def done(self, call: int) -> bool:
+        """It is."""
+        return True
+
+    def wait(self, call: int, seconds: float) -> bool:
+        """Nothing is waited for."""
+        return True
+
+    def drop(self, call: int) -> None:
+        """Nothing is under way."""
+
+    def gather(self, call: int) -> jaxgo.LeafResults:
+        """The first so many leaves' results."""
+        hashes = self._hashes.integers(1 << 63, size=call, dtype=np.uint64)
+        return dataclasses.replace(self._found.some(slice(0, call)), hash=hashes)
 
 
 class SameBatch:
@@ -73,6 +126,6 @@ def shares(label: str) -> dict[str, float]:
     return _SHARES[label]
 
 
-def bytes_per_node(size: int) -> int:
-    """Memory of a node of a RAVE tree."""
-    return Tree.bytes_per_node(size)
+def bytes_per_node(size: int) -> tuple[int, int]:
+    """Memory of a node of a RAVE tree: visited once, and visited again."""
+    return tree.bytes_per_node(size)

@@ -1,159 +1,295 @@
-"""The backup: what leaves have brought, added to all nodes above them.
+"""The backup: what leaves have brought, added to them and to all nodes above, one leaf after the other; compiled.
 
-Sorted by their paths, the leaves below a node stand side by side, whatever the node. So its sums are differences of running sums,
-taken for all nodes of all levels at once, and no level has to wait for another.
-
-First plays (RAVE) are sums of the leaves' first plays too, but for the points on which the tree itself played below the node: seen
-from there, such a move is the first play at its point in all playouts of its leaves, whatever these played there later.
+First plays (RAVE) of a node are those of its leaves, but for the points on which the tree itself played below the node: seen from
+there, such a move is the first play at its point in all playouts of the leaf, whatever these played there later.
 """
 
-import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 
-from search.tree import FORBIDDEN, ROOT, Tree
+from search.compiled import compiled, part
+from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, note_first_plays, share_prefixes, weigh
+from search.nodes import (
+    FIRST,
+    MOST_IN_A_BYTE,
+    NARROW,
+    NEW,
+    NONE,
+    READY,
+    STRUCK,
+    add_rave,
+    child_of,
+    clear_bit,
+    parent_of,
+    release,
+    set_bits,
+    unlink,
+)  # fmt: skip
 
-#: In a path, below the leaf.
-BELOW = -1
+
+class Terms(NamedTuple):
+    """What a search goes by when it takes results."""
+
+    playouts: int
+    """Of a leaf."""
+    black: bool
+    """Whether Black moves at nodes of depth 0."""
+    win: int
+    """The least margin, Black's area minus White's, with which Black wins."""
+    draw: int
+    """That of a draw, or one that never occurs."""
+    cleanup: bool
+    """Whether a pass is considered only where nothing else is left."""
+    credit: int
+    """What feeds the RAVE statistics, see `search.histories`."""
+    strict: bool
+    """Whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own colour played
+    before counts (Gelly's posted code)."""
+    avoid_until: np.ndarray
+    """int64 [2, M]; see `search.rounds.Restrictions`, as the next two."""
+    allow_until: np.ndarray
+    """int64 [2]."""
+    allowed: np.ndarray
+    """bool [2, M]."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Paths:
-    """The paths from the root to leaves, and their segments: the leaves below one node, or one move without a node.
+class Results(NamedTuple):
+    """Of a round's leaves: the arrays of `jaxgo.LeafResults`; those that were not asked for are empty."""
 
-    Columns of `segment` are leaves in the order `order`. Everything else is [segments], in order of level.
-    """
+    words: np.ndarray
+    ko: np.ndarray
+    passes: np.ndarray
+    hash: np.ndarray
+    legal: np.ndarray
+    useful: np.ndarray
+    margin: np.ndarray
+    wins: np.ndarray
+    lead: np.ndarray
+    squares: np.ndarray
+    firsts: np.ndarray
+    moves: np.ndarray
+    captured: np.ndarray
+    results: np.ndarray
 
-    order: np.ndarray
-    """[n]: the number of each leaf."""
-    segment: np.ndarray
-    """[levels, n]: number of the segment that a leaf belongs to at a level."""
-    level: np.ndarray
-    """Distance from the root."""
+
+class Scratch(NamedTuple):
+    """Room to work in, for M moves."""
+
     first: np.ndarray
-    """First leaf."""
-    end: np.ndarray
-    """The leaf after the last."""
-    node: np.ndarray
-    """The node, or FORBIDDEN."""
-    parent: np.ndarray
-    """Its parent; of the root, the root."""
-    move: np.ndarray
-    """The move from there; of the root, 0."""
+    """float64 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
+    earned: np.ndarray
+    """float64 [C, 2, M]: what they earned the node's mover, and the other if there are two colours."""
+    held: np.ndarray
+    """float64 [2, M]."""
+    used: np.ndarray
+    """int64 [M]."""
+    playable: np.ndarray
+    """bool [M]."""
 
 
-def back_up(
-    tree: Tree, parents, moves, children, playouts: int, wins, leads, squares, firsts: np.ndarray | None, strict: bool
-) -> None:
-    """Adds the results of leaves to their nodes and to all nodes above (visits are counted on the way down).
+@compiled
+def take_results(memory, terms, history, leaves, rows, results, played, scratch):
+    """Adds the results of a round's leaves to the tree.
 
     Args:
-      tree: the tree.
-      parents, moves, children: [n], the leaves; children may be FORBIDDEN (a full tree); of the root, children is ROOT.
-      playouts: playouts of each leaf.
-      wins, leads: [n], for the player to move at the leaf, summed over the playouts.
-      squares: [n], the sum of the squares of the playouts' leads.
-      firsts: int16 or int32 [n, 2, 2, M] or None, as in `jaxgo.LeafResults`; twice the playouts of all leaves are within its type.
-      strict: whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own
-        colour played before counts (Gelly's posted code).
+      memory: the tree, a `search.nodes.Memory`.
+      terms: what to go by.
+      history: uint64 [n], hashes of the game's positions before the root.
+      leaves: int32 [n], the nodes, as `search.descent.choose_leaves` gives them.
+      rows: int32 [n], the row of each leaf in the results; NONE for ends of the game.
+      results: the results.
+      played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
+      scratch: room.
     """
-    if not len(parents):
-        return
-    depth = np.where(children == ROOT, 0, tree.depth[parents] + 1)
-    paths = _paths(tree, parents, moves, children, depth)
-    odd = (depth[paths.order] & 1).astype(bool)
-    number = playouts * (paths.end - paths.first)
-
-    def for_mover(values: np.ndarray, total) -> np.ndarray:
-        """Sums of each segment for the player to move there; between them, two players share `total` a leaf."""
-        sums = _running(np.where(odd, total - values[paths.order], values[paths.order]))
-        sums = sums[paths.end] - sums[paths.first]
-        return np.where(paths.level & 1, total * (paths.end - paths.first) - sums, sums)
-
-    won, lead = for_mover(np.asarray(wins, np.int64), 2 * playouts), for_mover(np.asarray(leads, np.int64), 0)
-    square = _running(np.asarray(squares, np.float64)[paths.order])
-    held = np.flatnonzero(paths.node != FORBIDDEN)
-    nodes = paths.node[held]
-    tree.node_wins[nodes] += won[held].astype(np.int32)
-    tree.node_leads[nodes] += lead[held].astype(np.float32)
-    tree.node_squares[nodes] += square[paths.end[held]] - square[paths.first[held]]
-    inner = np.flatnonzero(paths.level > 0)
-    tree.wins[paths.parent[inner], paths.move[inner]] += (2 * number - won)[inner].astype(np.int32)
-    if firsts is not None:
-        _add_first_plays(tree, paths, held, odd, number, 2 * number - won, firsts, strict)
-
-
-def _paths(tree: Tree, parents, moves, children, depth) -> Paths:
-    levels = int(depth.max(initial=0)) + 1
-    # A move without a node gets a number of its own, so that leaves which share it share a segment.
-    name = np.where(children == FORBIDDEN, BELOW - 1 - (parents * tree.moves + moves), children)
-    names = np.full((levels, len(parents)), BELOW, np.int64)
-    above = np.zeros(len(parents), np.int64)
-    for level in range(levels - 1, -1, -1):
-        ends = depth == level
-        names[level] = np.where(ends, name, np.where(depth > level, above, BELOW))
-        above = np.where(ends, parents, tree.parent[above])
-    order = np.lexsort(names[::-1])
-    names = names[:, order]
-    begins = np.ones(names.shape, np.bool_)
-    np.not_equal(names[:, 1:], names[:, :-1], out=begins[:, 1:])
-    begins = np.flatnonzero(begins)
-    ends = np.append(begins[1:], names.size)
-    level, first = np.divmod(begins, len(parents))
-    name = names.reshape(-1)[begins]
-    real = name != BELOW
-    segment = np.repeat(np.cumsum(real) - 1, ends - begins).reshape(names.shape)
-    length, level, first, name = (ends - begins)[real], level[real], first[real], name[real]
-    node = np.maximum(name, FORBIDDEN)
-    parent, move = tree.parent[node].astype(np.int64), tree.move[node].astype(np.int64)
-    placeless = np.flatnonzero(name < BELOW)
-    parent[placeless], move[placeless] = np.divmod(BELOW - 1 - name[placeless], tree.moves)
-    return Paths(order, segment, level, first, first + length, node, parent, move)
+    playouts, with_moves = terms.playouts, len(results.moves) > 0
+    for i in range(len(leaves)):
+        leaf, row = np.int64(leaves[i]), np.int64(rows[i])
+        x = memory.nodes[leaf]
+        if x.state == NEW and repeats(memory, history, leaf, results.hash[row]):
+            strike(memory, parent_of(memory, leaf), np.int64(x.move))
+        if x.state == STRUCK:
+            take_back(memory, leaf, playouts)
+            continue
+        if x.state == NEW:
+            describe(memory, terms, leaf, results, row, scratch.playable)
+        for move in range(scratch.first.shape[2]):
+            for player in range(2):
+                for what in range(2):
+                    counted = terms.credit == AMAF and row != NONE and not with_moves
+                    scratch.first[player, what, move] = results.firsts[row, player, what, move] if counted else 0
+        played.row[0] = row
+        for k in range(playouts):
+            played.length[k] = 0
+        if row == NONE:
+            margin = np.int64(x.margin)
+            won = result_of(terms, margin, is_black(terms, x.depth))
+            for k in range(playouts):
+                played.won[k] = won
+            back_up(memory, terms, leaf, playouts * won, playouts * margin, playouts * margin * margin, played, scratch)
+            continue
+        if with_moves:
+            for k in range(playouts):
+                played.won[k] = results.results[row, k]
+            note_first_plays(played, scratch.used)
+            if terms.credit == AMAF:
+                count_first_plays(played, scratch.first)
+        wins, lead, squares = np.int64(results.wins[row]), np.int64(results.lead[row]), np.int64(results.squares[row])
+        back_up(memory, terms, leaf, wins, lead, squares, played, scratch)
 
 
-def _running(values: np.ndarray) -> np.ndarray:
-    """[n + 1]: the sums of the values before each."""
-    return np.concatenate([[0], np.cumsum(values)])
+@part
+def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
+    """Adds one leaf's results, sums for its mover, to it and to all nodes above."""
+    playouts, distance, node = terms.playouts, 0, leaf
+    pool = FIRST if terms.credit == AMAF and playouts <= MOST_IN_A_BYTE else NARROW
+    while True:
+        x = memory.nodes[node]
+        x.wins += wins
+        x.leads += lead
+        x.squares += squares
+        if terms.credit == AMAF:
+            for colour in range(len(scratch.earned)):
+                for move in range(scratch.earned.shape[2]):
+                    scratch.earned[colour, 0, move] = scratch.first[(distance + colour) & 1, 0, move]
+                    scratch.earned[colour, 1, move] = scratch.first[(distance + colour) & 1, 1, move]
+        elif terms.credit == MCTR:
+            share_prefixes(played, distance, memory.legal[node], scratch.earned, scratch.used)
+        elif terms.credit != NO_CREDIT:
+            weigh(terms.credit, played, distance, scratch.earned)
+        if terms.credit != NO_CREDIT:
+            add_rave(memory, node, scratch.earned, scratch.held, pool)
+        x.pending -= playouts  # from here on it may be taken for a cold leaf
+        above = parent_of(memory, node)
+        if above == NONE:
+            return
+        wins, lead, distance = 2 * playouts - wins, -lead, distance + 1
+        if terms.credit == AMAF and x.move < scratch.first.shape[2] - 1:
+            player = distance & 1
+            scratch.first[player, 0, x.move], scratch.first[player, 1, x.move] = playouts, wins
+            if terms.strict:
+                scratch.first[1 - player, 0, x.move] = scratch.first[1 - player, 1, x.move] = 0.0
+        place = len(played.line) - distance
+        played.line[place] = x.move
+        played.line_captured[place] = has_captured(memory, above, node)
+        node = above
 
 
-def _add_first_plays(tree: Tree, paths: Paths, held, odd, number, won, firsts: np.ndarray, strict: bool) -> None:
-    """Adds first plays to the nodes; `won` are the results of the player who made the move into each segment."""
-    leaves, num_moves = len(firsts), tree.moves
-    # Rows: what the root's mover (even) and the other one (odd) have earned up to each leaf.
-    rows = 2 * paths.order[:, None] + (np.arange(2) ^ odd[:, None])
-    running = np.zeros((leaves + 1, 4 * num_moves), firsts.dtype)
-    np.cumsum(firsts.reshape(2 * leaves, -1)[rows.reshape(-1)].reshape(leaves, -1), axis=0, dtype=firsts.dtype, out=running[1:])
-    running = running.reshape(2 * leaves + 2, 2 * num_moves)
-    above, below, change = _tree_plays(paths, running, number, won, num_moves - 1, strict)
-    place = paths.move[below][:, None] + num_moves * np.arange(2)
-    for colour in range(tree.rave_visits.shape[1]):
-        player = (paths.level + colour) & 1
-        earned = running[2 * paths.end + player] - running[2 * paths.first + player]
-        np.add.at(earned.reshape(-1), above[:, None] * (2 * num_moves) + place, change[below, player[above]])
-        tree.rave_visits[paths.node[held], colour] += earned[held, :num_moves]
-        tree.rave_wins[paths.node[held], colour] += earned[held, num_moves:]
+@part
+def has_captured(memory, before, after):
+    """Whether the move between two nodes captured: the player who comes to move has lost stones."""
+    words = memory.words.shape[1] // 2
+    for i in range(words):
+        if memory.words[before, words + i] != memory.words[after, i]:
+            return True
+    return False
 
 
-def _tree_plays(paths: Paths, running: np.ndarray, number, won, num_points: int, strict: bool):
-    """(above, below, change): what the tree's own moves change in the sums of the segments above them.
+@compiled
+def take_back(memory, leaf, playouts):
+    """Takes a leaf's visits, for which there are no results, back all the way up; a node that has no others goes."""
+    node = leaf
+    while node != NONE:
+        x = memory.nodes[node]
+        x.visits -= playouts
+        x.pending -= playouts
+        node = parent_of(memory, node)
+    x = memory.nodes[leaf]
+    if x.visits == 0 and x.parent != NONE:
+        if x.state != STRUCK:
+            unlink(memory, leaf)
+        release(memory, leaf)
 
-    `above` and `below` are pairs of segments; the first play at the point of the move into `below` is that move, seen from
-    `above`. `change` is [segments, 2 players, 2]: what that adds to the player's playouts and results there.
+
+@part
+def repeats(memory, history, node, hash):
+    """Whether a new node's position has been on the board before (positional superko); after a pass it may have been."""
+    x = memory.nodes[node]
+    if x.parent == NONE or x.move == memory.first.shape[2] - 1:
+        return False
+    for earlier in history:
+        if earlier == hash:
+            return True
+    above = parent_of(memory, node)
+    while above != NONE:
+        if memory.nodes[above].hash == hash:
+            return True
+        above = parent_of(memory, above)
+    return False
+
+
+@compiled
+def strike(memory, node, move):
+    """Strikes a move from a node, for good; where none is left, the player passes."""
+    clear_bit(memory.open[node], move)
+    child = child_of(memory, node, move)
+    if child != NONE:
+        unlink(memory, child)
+        memory.nodes[child].state = STRUCK
+    open_last_resort(memory.open[node], memory.first.shape[2] - 1)
+
+
+@part
+def open_last_resort(words, pass_move):
+    """Opens the pass where no move is open."""
+    for word in words:
+        if word:
+            return
+    words[pass_move >> 5] = np.uint32(1) << np.uint32(pass_move & 31)
+
+
+@part
+def describe(memory, terms, node, results, row, playable):
+    """Notes what the device says of a new node, and which moves it may try; `playable` is scratch, bool [M]."""
+    x, pass_move = memory.nodes[node], len(playable) - 1
+    x.state, x.hash, x.margin = READY, results.hash[row], results.margin[row]
+    x.ko, x.passes = results.ko[row], results.passes[row]
+    for word in range(memory.words.shape[1]):
+        memory.words[node, word] = results.words[row, word]
+    if len(memory.legal):
+        for player in range(2):
+            set_bits(memory.legal[node, player], results.legal[row, player])
+    black, number = is_black(terms, x.depth), 0
+    for move in range(pass_move):
+        playable[move] = results.useful[row, move]
+        number += playable[move]
+    playable[pass_move] = may_pass(terms, x, number, pass_move, black)
+    colour, depth = 0 if black else 1, x.depth - memory.nodes[memory.book[0].root].depth
+    for move in range(pass_move + 1):
+        if depth < terms.allow_until[colour]:
+            playable[move] = terms.allowed[colour, move] and (move == pass_move or results.legal[row, 0, move])
+        if depth < terms.avoid_until[colour, move]:
+            playable[move] = False
+    set_bits(memory.open[node], playable)
+    if x.passes < 2:
+        open_last_resort(memory.open[node], pass_move)
+
+
+@part
+def may_pass(terms, x, number, num_points, black):
+    """Whether the pass is considered at a node with so many useful points.
+
+    It is where there are none; where the other player has just passed and the score as it stands wins, or draws; and late, when
+    no more points are left than the board has rows, so that nobody must destroy himself in a seki. With `cleanup` only the first.
     """
-    player, players = (paths.level - 1) & 1, np.arange(2)
-    column = paths.move[:, None, None] + (num_points + 1) * np.arange(2)
-    end, first = (2 * x[:, None, None] + players[:, None] for x in (paths.end, paths.first))
-    change = running[first, column] - running[end, column]
-    every = np.arange(len(number))
-    change[every, player] += np.stack([number, won], axis=1).astype(change.dtype)
-    if not strict:
-        change[every, 1 - player] = 0
-    # Moves above at the same point (where stones have been captured) stand before this one.
-    level, levels = paths.level, np.arange(len(paths.segment))[:, None]
-    line = paths.segment[:, paths.first]
-    before = (paths.move[line] == paths.move) & (levels >= 1) & (levels < level)
-    if not strict:
-        before &= (levels - level) % 2 == 0
-    since = np.where(before, levels, 0).max(axis=0)
-    from_level, below = np.nonzero((levels < level) & (levels >= since) & (paths.move != num_points))
-    return line[from_level, below], below, change
+    if x.passes >= 2:
+        return False
+    if number == 0 or terms.cleanup:
+        return number == 0
+    if x.passes == 1:
+        return result_of(terms, np.int64(x.margin), black) >= 1
+    return number * number <= num_points
+
+
+@part
+def is_black(terms, depth):
+    """Whether Black moves at nodes of a depth."""
+    return (depth & 1 == 0) == terms.black
+
+
+@part
+def result_of(terms, margin, black):
+    """The mover's result in halves for his area minus the other's, and whether he is Black."""
+    beyond = margin if black else -margin
+    result = 2 if beyond >= terms.win else 1 if beyond == terms.draw else 0
+    return result if black else 2 - result

@@ -1,98 +1,140 @@
-"""RAVE statistics from the moves of the playouts, ply by ply.
+"""What points earn by the moves of a leaf's playouts, seen from a node above it; compiled.
 
-The slow and general way to update a tree: every ancestor of a leaf sees each playout as the tree's moves below it followed by the
-playout's, and credits them by one of the rules of `jaxgo.credits`. For plain first plays it gives what `search.backup.back_up` gives from
-counts; weighted credits depend on the distance to the leaf and need it.
+Every ancestor sees a playout as the tree's moves below it followed by the playout's. Its credits are those of `jaxgo.credits`,
+but for the rounding to units.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from jaxgo.results import credits
-from search.tree import ROOT, Tree
+from search.compiled import part
+from search.nodes import has_bit
+
+#: Credit rules by number.
+NO_CREDIT, AMAF, WEIGHTED_V1, WEIGHTED_V2, MCTR = range(5)
+NUMBERS = {None: NO_CREDIT, "amaf": AMAF, "weighted_v1": WEIGHTED_V1, "weighted_v2": WEIGHTED_V2, "mctr_simple": MCTR}
 
 
-def add_histories(tree: Tree, children, parents, moves, words, played, captured, results, rule) -> None:
-    """Adds the credits of playouts to the RAVE statistics of all nodes above them.
+class Played(NamedTuple):
+    """The K playouts of one leaf, T plies at most, and the d moves of the tree from a node to the leaf."""
+
+    moves: np.ndarray
+    """int16 [leaves, K, T]: all leaves' moves, P for a pass; those of this one in row `row[0]`."""
+    captured: np.ndarray
+    """bool [leaves, K, T]: whether the plies captured."""
+    row: np.ndarray
+    """int64 [1]."""
+    won: np.ndarray
+    """int64 [K]: results in halves, for the player to move at the leaf."""
+    length: np.ndarray
+    """int64 [K]: plies."""
+    first: np.ndarray
+    """bool [K, T]: whether the ply is the first of its playout at a point."""
+    line: np.ndarray
+    """int16 [depth]: the tree's moves to the leaf, of which the last d are below the node."""
+    line_captured: np.ndarray
+    """bool [depth]: whether they captured."""
+
+
+@part
+def note_first_plays(played, used):
+    """Fills `first` and `length`; `used` is scratch, int64 [M]."""
+    row, pass_move = played.row[0], len(used) - 1
+    for move in range(len(used)):
+        used[move] = -1
+    for k in range(len(played.won)):
+        length = 0
+        while length < played.moves.shape[2] and played.moves[row, k, length] >= 0:
+            move = played.moves[row, k, length]
+            played.first[k, length] = move != pass_move and used[move] != k
+            used[move] = k
+            length += 1
+        played.length[k] = length
+
+
+@part
+def count_first_plays(played, earned):
+    """Adds the first plays of the leaf's mover and of the other, and their results in them, to float64 [2, 2, M]."""
+    row = played.row[0]
+    for k in range(len(played.won)):
+        for ply in range(played.length[k]):
+            if played.first[k, ply]:
+                move, player, won = played.moves[row, k, ply], ply & 1, played.won[k]
+                earned[player, 0, move] += 1
+                earned[player, 1, move] += 2 - won if player else won
+
+
+@part
+def weigh(credit, played, depth, earned):
+    """What Williams's weights earn a node's mover: V1, first plays 1 - i / L; V2, all own plays 1 - i / (L + 1).
 
     Args:
-      tree: the tree.
-      children, parents, moves: [n], the leaves, as in `search.backup.back_up`.
-      words: [n, 2 W], the positions of the leaves, as in `jaxgo.LeafResults`.
-      played, captured: [n, K, T], each playout's moves and whether they captured, as in `jaxgo.LeafResults`.
-      results: [n, K], in halves, for the player to move at the leaf.
-      rule: a rule of selection with `credit`, `strict`.
+      credit: WEIGHTED_V1 or WEIGHTED_V2.
+      played: the leaf's playouts.
+      depth: d, of the leaf below the node.
+      earned: float64 [C, 2, M], gets the credits, and their sums times results, as its first.
     """
-    leaves, playouts, plies = played.shape
-    inner = children != ROOT
-    depth = np.where(inner, tree.depth[parents] + 1, 0)
-    deepest = int(depth.max(initial=0))
-    # The tree's moves stand before the playout's, so that an ancestor at distance d sees columns deepest - d and later.
-    lines = np.full((leaves, playouts, deepest + plies), -1, np.int16)
-    lines[:, :, deepest:] = played
-    breaks = np.zeros(lines.shape, np.bool_)
-    breaks[:, :, deepest:] = captured
-    node, rows, words = children.copy(), np.arange(leaves), words.copy()
-    for distance in range(deepest + 1):
-        if distance:
-            rows = rows[depth[rows] >= distance]
-            first_step = distance == 1
-            move = moves[rows] if first_step else tree.move[node[rows]]
-            above = parents[rows] if first_step else tree.parent[node[rows]]
-            lines[rows, :, deepest - distance] = move[:, None]
-            breaks[rows, :, deepest - distance] = _captures(tree.words[above], words[rows])[:, None]
-            node[rows], words[rows] = above, tree.words[above]
-        here = rows[node[rows] >= 0]
-        if not len(here):
+    row, top, pass_move = played.row[0], len(played.line) - depth, earned.shape[2] - 1
+    for move in range(pass_move + 1):
+        earned[0, 0, move] = earned[0, 1, move] = 0.0
+    all_won = shares = shares_won = 0.0
+    for k in range(len(played.won)):
+        # Of a line of L = d + length plies, ply d + j weighs (length - j) / L.
+        length = played.length[k]
+        whole = length + 1 if credit == WEIGHTED_V2 else length
+        share, won = 1.0 / max(depth + whole, 1), float(2 - played.won[k] if depth & 1 else played.won[k])
+        for ply in range(depth & 1, length, 2):
+            move = played.moves[row, k, ply]
+            if played.first[k, ply] or (credit == WEIGHTED_V2 and move != pass_move):
+                weight = (whole - ply) * share
+                earned[0, 0, move] += weight
+                earned[0, 1, move] += weight * won
+        all_won, shares, shares_won = all_won + won, shares + share, shares_won + share * won
+    for ply in range(depth - 1, -1, -1):
+        move = played.line[top + ply]
+        if move == pass_move:
             continue
-        won = results[here].astype(np.int64)
-        if distance % 2:
-            won = 2 - won
-        view = (lines[here, :, deepest - distance :], breaks[here, :, deepest - distance :])
-        _add(tree, rule, node[here], *(x.reshape(-1, x.shape[2]) for x in view), won.reshape(-1), distance, playouts)
+        if credit == WEIGHTED_V1:  # what comes later at this point is no first play
+            earned[0, 0, move] = earned[0, 1, move] = 0.0
+        if ply & 1 == 0:
+            earned[0, 0, move] += len(played.won) - ply * shares
+            earned[0, 1, move] += all_won - ply * shares_won
 
 
-def _add(tree: Tree, rule, nodes, moves, breaks, won, distance: int, playouts: int) -> None:
-    """Adds the credits of playouts [n * K] seen from nodes [n]; `won` is the result for the nodes' mover."""
-    num_points = tree.moves - 1
-    node = np.repeat(nodes, playouts)
-    if rule.credit == "amaf":
-        own, other = _first_plays(moves, num_points, distance, rule.strict)
-        earned = [own, other][: tree.rave_visits.shape[1]]
-    else:
-        legal = np.repeat(tree.legal[nodes], playouts, axis=0)
-        earned = [credits.credit(rule.credit, credits.Histories(moves, breaks, legal)) / credits.UNIT]
-    for colour, credit in enumerate(earned):
-        row, ply = np.nonzero(credit)
-        place = (node[row], colour, moves[row, ply])
-        amount = credit[row, ply].astype(tree.rave_visits.dtype)
-        result = won[row] if colour == 0 else 2 - won[row]
-        np.add.at(tree.rave_visits, place, amount)
-        np.add.at(tree.rave_wins, place, amount * result.astype(tree.rave_wins.dtype))
+@part
+def share_prefixes(played, depth, legal, earned, used):
+    """What MCTR earns a node's mover: each of his k plies in a playout's prefix 1 / k.
 
+    The prefix ends at the first ply that is illegal at the node for its colour, repeats a point or captures; that is left out
+    unless it is the very first.
 
-def _first_plays(moves: np.ndarray, num_points: int, distance: int, strict: bool) -> tuple[np.ndarray, np.ndarray]:
-    """bool [n, T] twice: the plies that earn for the player of ply 0 and for the other; the first `distance` plies lie in the tree."""
-    ply = np.arange(moves.shape[1])
-    on_board = (moves >= 0) & (moves < num_points)
-    if strict:
-        first = on_board & (credits.first_plies(np, moves, num_points) == ply)
-        return first & (ply % 2 == 0), first & (ply % 2 == 1)
-    out = []
-    tree_part, playout = moves[:, :distance], moves[:, distance:]
-    in_playout = credits.first_plies(np, playout, num_points) == np.arange(playout.shape[1])
-    for colour in (0, 1):
-        mine = np.where(np.arange(distance) % 2 == colour, tree_part, -1)
-        in_tree = credits.first_plies(np, mine, num_points) == np.arange(distance)
-        played = np.zeros((len(moves), num_points + 1), np.bool_)
-        played[np.arange(len(moves))[:, None], np.where(mine < 0, num_points, mine)] = True
-        point = np.where(playout < 0, num_points, playout)
-        fresh = ~played[np.arange(len(moves))[:, None], point]
-        first = np.concatenate([in_tree, in_playout & fresh], axis=1)
-        out.append(on_board & first & (ply % 2 == colour))
-    return out[0], out[1]
-
-
-def _captures(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """bool [n]: whether a move captured, from the words of the positions: the player who comes to move has lost stones."""
-    words = before.shape[1] // 2
-    return (before[:, words:] != after[:, :words]).any(axis=1)
+    Args:
+      played, depth, earned: as of `weigh`.
+      legal: uint32 [2, words], where the node's mover and the other may play.
+      used: int64 [M], scratch.
+    """
+    row, top, pass_move = played.row[0], len(played.line) - depth, earned.shape[2] - 1
+    for move in range(pass_move + 1):
+        earned[0, 0, move] = earned[0, 1, move] = 0.0
+        used[move] = -1
+    for k in range(len(played.won)):
+        end, number, ended = 0, 0, False
+        while not ended and end < depth + played.length[k]:
+            if end < depth:
+                move, captured = played.line[top + end], played.line_captured[top + end]
+            else:
+                move, captured = played.moves[row, k, end - depth], played.captured[row, k, end - depth]
+            if move != pass_move:
+                ended = captured or used[move] == k or not has_bit(legal[end & 1], move)
+                if ended and end > 0:
+                    break
+                used[move] = k
+                number += 1 - (end & 1)
+            end += 1
+        won = float(2 - played.won[k] if depth & 1 else played.won[k])
+        for ply in range(0, end, 2):
+            move = played.line[top + ply] if ply < depth else played.moves[row, k, ply - depth]
+            if move != pass_move:
+                earned[0, 0, move] += 1.0 / number
+                earned[0, 1, move] += won / number

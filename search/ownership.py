@@ -11,7 +11,8 @@ import numpy as np
 import jaxgo
 from jaxgo import BLACK, Position
 from jaxgo.board.geometry import geometry
-from search.tree import ROOT, Tree
+from search.nodes import READY
+from search.tree import Tree
 
 #: Positions that are sampled below the root, and below each of its moves.
 SAMPLES, SAMPLES_OF_MOVE = 64, 16
@@ -41,12 +42,12 @@ class Samples:
         """
         tree = search.tree
         if moves is None:
-            parts = [sample(tree, ROOT, SAMPLES)]
+            parts = [sample(tree, tree.root, SAMPLES)]
         else:
-            parts = [sample(tree, max(int(tree.child[ROOT, move]), ROOT), SAMPLES_OF_MOVE) for move in moves]
+            parts = [sample(tree, tree.child(tree.root, move), SAMPLES_OF_MOVE) for move in moves]
         groups = np.repeat(np.arange(len(parts)), [len(nodes) for nodes, _ in parts])
         nodes, counts = (np.concatenate(columns) for columns in zip(*parts))
-        return cls(_positions(search, nodes), counts, groups, search.komi, search.seed)
+        return cls(positions_of(search, nodes), counts, groups, search.komi, search.seed)
 
     def ownership(self) -> np.ndarray:
         """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White."""
@@ -69,12 +70,10 @@ def sample(tree: Tree, node: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     left = [(node, count)]
     while left:
         node, count = left.pop()
-        moves = np.flatnonzero((tree.child[node] > 0) & (tree.visits[node] > 0))
-        children = tree.child[node, moves]
-        ready = tree.ready[children]
-        moves, children = moves[ready], children[ready]
-        visits = tree.visits[node, moves].astype(np.float64)
-        own = max(float(tree.node_visits[node]) - visits.sum(), 1.0)
+        children = tree.children(node)[1]
+        children = children[tree[children]["state"] == READY]
+        visits = tree[children]["visits"].astype(np.float64)
+        own = max(float(tree[node]["visits"]) - visits.sum(), 1.0)
         shares = _share_out(np.append(visits, own), count)
         if shares[-1]:
             out[node] = out.get(node, 0) + int(shares[-1])
@@ -91,12 +90,12 @@ def _share_out(weights: np.ndarray, count: int) -> np.ndarray:
     return shares
 
 
-def _positions(search, nodes: np.ndarray) -> Position:
+def positions_of(search, nodes: np.ndarray) -> Position:
     """The positions of some nodes."""
     tree = search.tree
-    black = (tree.depth[nodes] % 2 == 0) == (int(np.asarray(search.position.to_play)[0]) == BLACK)
+    black = ((tree[nodes]["depth"] - tree[tree.root]["depth"]) % 2 == 0) == (int(np.asarray(search.position.to_play)[0]) == BLACK)
     words = geometry(tree.size).num_words
-    own, opp = tree.words[nodes, :words], tree.words[nodes, words:]
+    own, opp = tree.memory.words[nodes, :words], tree.memory.words[nodes, words:]
     boards = (tuple(np.where(black[:, None], *pair).T.copy()) for pair in ((own, opp), (opp, own)))
     colours = np.where(black, np.int8(BLACK), np.int8(-BLACK))
-    return Position(*boards, colours, tree.ko[nodes].copy(), tree.passes[nodes].copy(), tree.size)
+    return Position(*boards, colours, tree[nodes]["ko"], tree[nodes]["passes"], tree.size)

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 
 from jaxgo import MoveStatistics
-from search.tree import FORBIDDEN, ROOT, Tree
+from jaxgo.results import outcome
+from search.tree import Tree
 
 #: How much better a pass must look than the best other move to be played while there is another.
 PASS_GAIN = 0.02
@@ -18,11 +19,11 @@ class RootStatistics:
     black: bool
     """Whether Black is to move at the root."""
     visits: np.ndarray
-    """int32: playouts through each move."""
+    """int64: playouts through each move."""
     win_rate: np.ndarray
     """float64 in [0, 1], draws half; NaN without visits."""
     lead: np.ndarray
-    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits, and in a full tree without a node."""
+    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits."""
     lead_stdev: np.ndarray
     """float64 points: standard deviation of the lead over the playouts; NaN where `lead` is."""
     rave_visits: np.ndarray
@@ -39,32 +40,39 @@ class RootStatistics:
     """Their mean lead, komi counted."""
     root_lead_stdev: float
     """Their leads' standard deviation."""
+    wins_as_it_stands: bool
+    """Whether the mover wins if the board is scored now."""
 
     @classmethod
-    def of(cls, tree: Tree, black: bool, komi: float, under_way: np.ndarray | int = 0) -> "RootStatistics":
-        """The statistics of a tree with Black or White to move at the root.
+    def of(cls, tree: Tree, black: bool, komi: float) -> "RootStatistics":
+        """The statistics of a tree with Black or White to move at the root; playouts on their way do not count yet.
 
         Args:
           tree: the tree.
           black: whether Black is to move.
           komi: points that White gets.
-          under_way: int32 [M + 1], visits that have no results yet: through each move, and last of the root in all.
         """
-        under_way = np.broadcast_to(np.int32(under_way), tree.moves + 1)
-        visits, rave = tree.visits[ROOT] - under_way[:-1], tree.rave_visits[ROOT, 0].copy()
-        total, points = np.float64(tree.node_visits[ROOT] - under_way[-1]), komi if black else -komi
-        nodes = np.maximum(tree.child[ROOT], ROOT)
-        leads = np.where(nodes > 0, -tree.node_leads[nodes].astype(np.float64), np.nan)
-        squares = np.where(nodes > 0, tree.node_squares[nodes], np.nan)
+        root, (moves, children) = tree[tree.root], tree.children(tree.root)
+        found, points = tree[children], komi if black else -komi
+        visits, wins = (np.zeros(tree.moves, np.int64) for _ in range(2))
+        visits[moves] = found["visits"] - found["pending"]
+        wins[moves] = 2 * visits[moves] - found["wins"]
+        leads, squares, rave = np.zeros(tree.moves), np.zeros(tree.moves), np.zeros((2, tree.moves))
+        leads[moves], squares[moves] = -found["leads"], found["squares"]
+        if tree.rave_colours:
+            rave = tree.rave(tree.root)[0]
+        total = np.float64(root["visits"] - root["pending"])
+        bounds = outcome.bounds(komi, tree.moves - 1)
+        margin = np.int64(root["margin"] if black else -root["margin"])
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean, root_mean = leads / visits, float(tree.node_leads[ROOT] / total)
+            mean, root_mean = leads / visits, float(root["leads"] / total)
             return cls(
-                black=black, visits=visits, win_rate=tree.wins[ROOT] / (2.0 * visits),
-                lead=mean - points, lead_stdev=np.sqrt(np.maximum(squares / visits - mean**2, 0.0)), rave_visits=rave,
-                rave_win_rate=tree.rave_wins[ROOT, 0] / (2.0 * rave), playable=tree.child[ROOT] != FORBIDDEN,
-                root_visits=int(total), root_win_rate=float(tree.node_wins[ROOT] / (2 * total)),
-                root_lead=root_mean - points,
-                root_lead_stdev=float(np.sqrt(np.maximum(tree.node_squares[ROOT] / total - root_mean**2, 0.0))),
+                black=black, visits=visits, win_rate=wins / (2.0 * visits),
+                lead=mean - points, lead_stdev=np.sqrt(np.maximum(squares / visits - mean**2, 0.0)), rave_visits=rave[0],
+                rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root),
+                root_visits=int(total), root_win_rate=float(root["wins"] / (2 * total)), root_lead=root_mean - points,
+                root_lead_stdev=float(np.sqrt(np.maximum(root["squares"] / total - root_mean**2, 0.0))),
+                wins_as_it_stands=bool(outcome.of_mover(margin, bounds, np.bool_(black)) == outcome.WIN),
             )  # fmt: skip
 
     def as_move_statistics(self) -> MoveStatistics:
@@ -105,17 +113,17 @@ def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
       wins_as_it_stands: whether the mover wins if the board is scored now.
       cleanup: whether the mover passes only where nothing else is left.
     """
-    allowed, passing = tree.child[ROOT] != FORBIDDEN, tree.moves - 1
+    allowed, passing = tree.open(tree.root), tree.moves - 1
     others = allowed[:-1].any()
-    if tree.passes[ROOT] == 1 and wins_as_it_stands and not (cleanup and others):
+    if tree[tree.root]["passes"] == 1 and wins_as_it_stands and not (cleanup and others):
         return passing
-    visits = np.where(allowed, tree.visits[ROOT], -1).astype(np.int64)
+    visits, wins = np.where(allowed, tree.visits(tree.root), -1), tree.wins(tree.root)
     # Equal visits: more wins, then the lower number.
-    order = np.lexsort((np.arange(tree.moves), -tree.wins[ROOT], -visits))
+    order = np.lexsort((np.arange(tree.moves), -wins, -visits))
     best = int(order[0])
     if best == passing and others:
         other = int(order[1])
-        rate = tree.wins[ROOT] / np.maximum(2 * visits, 1)
+        rate = wins / np.maximum(2 * visits, 1)
         if cleanup or not wins_as_it_stands or (visits[other] > 0 and rate[best] < rate[other] + PASS_GAIN):
             return other
     return best
@@ -123,24 +131,22 @@ def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
 
 def variation(tree: Tree, move: int | None, most: int) -> list[int]:
     """The principal variation: the most visited moves from the root, or from `move` on."""
-    node, line = ROOT, []
+    node, line = tree.root, []
     while len(line) < most:
-        visits = np.where(tree.child[node] == FORBIDDEN, 0, tree.visits[node])
+        visits = tree.visits(node)
         chosen = int(move) if move is not None and not line else int(visits.argmax())
         if visits[chosen] <= 0:
             break
         line.append(chosen)
-        node = int(tree.child[node, chosen])
-        if node <= 0:
-            break
+        node = tree.child(node, chosen)
     return line
 
 
 def visits_along(tree: Tree, line: list[int], first: int) -> list[int]:
     """Playouts through each move of a line that begins at the root; `first` are those of its first move that have results."""
-    node, out = ROOT, []
+    node, out = tree.root, []
     for move in line:
         # Playouts under way are in the tree already, but not among the first move's.
-        out.append(min(int(tree.visits[node, move]), out[-1] if out else first))
-        node = int(tree.child[node, move])
+        out.append(min(int(tree.visits(node)[move]), out[-1] if out else first))
+        node = tree.child(node, move)
     return out

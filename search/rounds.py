@@ -6,12 +6,15 @@ import time
 
 import numpy as np
 
-from jaxgo import BLACK, STAY, LeafResults, Leaves, Position
+from jaxgo import STAY, LeafResults, Leaves, Position
 from jaxgo.base import checks
 from jaxgo.results import outcome
-from search import descent, histories
-from search.backup import back_up
-from search.tree import FORBIDDEN, ROOT, UNEXPLORED, Tree
+from search import histories
+from search.backup import Results, Scratch, Terms, strike, take_back, take_results
+from search.descent import Ties, choose_leaves
+from search.histories import Played
+from search.nodes import NONE, READY
+from search.tree import Tree
 
 #: Descents of the first round, all of which end at the root.
 FIRST_LEAVES = 16
@@ -23,14 +26,14 @@ FEWEST_LEAVES = 4
 WAIT = 0.005
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class _Round:
     """Leaves that the device is working on."""
 
-    leaves: descent.Reached
-    nodes_before: int
-    waiting: np.ndarray
-    """Indices of the leaves that the device works on; the others are ends of the game."""
+    leaves: np.ndarray
+    """int32 [n]: their nodes."""
+    rows: np.ndarray
+    """int32 [n]: the row of each in the device's results; NONE for ends of the game."""
     call: object
     """The device's, None where nothing is left for it."""
 
@@ -55,6 +58,11 @@ class Restrictions:
         left[~left.any(axis=1), -1] = True
         return left
 
+    @classmethod
+    def none(cls, moves: int) -> "Restrictions":
+        """That restrict nothing."""
+        return cls(np.zeros((2, moves), np.int64), np.zeros(2, np.int64), np.ones((2, moves), np.bool_))
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
@@ -64,8 +72,6 @@ class Settings:
     komi: float
     cleanup: bool
     depth: int
-    by_counts: bool
-    """Whether RAVE statistics come from counts made on the device, or from the playouts' moves."""
     restrictions: Restrictions | None = None
     """Moves that are not to be played, or alone to be played."""
 
@@ -80,7 +86,7 @@ class Rounds:
       in_flight: the most rounds under way at a time.
     """
 
-    def __init__(self, device: Leaves, settings: Settings, ties: descent.Ties, in_flight: int):
+    def __init__(self, device: Leaves, settings: Settings, ties: Ties, in_flight: int):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
         self._streams = 0
@@ -95,9 +101,24 @@ class Rounds:
           position: of its root.
           history: uint64 [n], hashes of the game's positions before it.
         """
-        self._tree, self._history = tree, history
-        self._black = bool(np.asarray(position.to_play)[0] == BLACK)
-        self._root_input = Leaves.arguments_of(position)[:3]
+        moves, colours = tree.moves, tree.rave_colours
+        self._values = np.zeros((3, moves))
+        self._scratch = Scratch(
+            np.empty((2, 2, moves)), np.empty((colours, 2, moves)), np.empty((2, moves)), np.empty(moves, np.int64),
+            np.empty(moves, np.bool_),
+        )  # fmt: skip
+        self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
+        (words,), (ko,), (passes,), (black,) = Leaves.arguments_of(position)
+        root = tree[tree.root]
+        tree.memory.words[tree.root], root["ko"], root["passes"] = words, ko, passes
+        self._black = bool(black) == (root["depth"] % 2 == 0)
+        settings, (win, draw) = self._settings, outcome.bounds(self._settings.komi, tree.size**2)
+        limits = settings.restrictions or Restrictions.none(tree.moves)
+        credit = histories.NUMBERS[settings.rule.credit]
+        self._terms = Terms(
+            self._device.playouts, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
+            limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_),
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -108,53 +129,39 @@ class Rounds:
         call = self._under_way[0].call
         return call is None or self._device.done(call)
 
-    def visits_under_way(self) -> np.ndarray:
-        """int32 [M + 1]: visits that have no results yet, through each move of the root, and last of the root in all."""
-        tree, playouts = self._tree, self._device.playouts
-        out = np.zeros(tree.moves + 1, np.int32)
-        for under_way in self._under_way:
-            leaves = under_way.leaves
-            out[-1] += playouts * len(leaves.moves)
-            below = leaves.children != ROOT
-            parents, moves = leaves.parents[below], leaves.moves[below]
-            while (inner := parents != ROOT).any():
-                moves, parents = np.where(inner, tree.move[parents], moves), np.where(inner, tree.parent[parents], ROOT)
-            np.add.at(out, moves, playouts)
-        return out
-
     def launch(self, most: int) -> None:
         """Chooses leaves, at most so many, and submits them."""
         start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
-        before = tree.count
-        if tree.ready[ROOT]:
-            share = max(FEWEST_LEAVES, int(tree.node_visits[ROOT] * UNDER_WAY_SHARE / (playouts * self._in_flight)))
-            count = min(self._device.leaves, share, most)
-            leaves = descent.descend(tree, self._settings.rule, self._ties, count, playouts, self._settings.depth)
+        if tree.ready:
+            share = max(FEWEST_LEAVES, int(tree[tree.root]["visits"] * UNDER_WAY_SHARE / (playouts * self._in_flight)))
         else:
-            count = min(FIRST_LEAVES, self._device.leaves, most)
-            tree.node_visits[ROOT] += count * playouts
-            leaves = descent.Reached(np.zeros(count, np.int64), np.full(count, STAY), np.zeros(count, np.int32))
-        held = np.where(leaves.children == FORBIDDEN, 0, leaves.children)
-        ended = (leaves.children != FORBIDDEN) & tree.is_terminal(held)
-        waiting = np.flatnonzero(~ended)
-        call = self._submit(leaves.parents[waiting], leaves.moves[waiting]) if len(waiting) else None
-        self._under_way.append(_Round(leaves, before, waiting, call))
+            share = FIRST_LEAVES
+        leaves = np.empty(min(self._device.leaves, share, most), np.int32)
+        rule, deepest = self._settings.rule.numbers, self._settings.depth
+        choose_leaves(tree.memory, rule, self._ties.table, playouts, deepest, leaves, self._values)
+        found = tree[leaves]
+        ready = found["state"] == READY
+        waiting = np.flatnonzero(~(ready & (found["passes"] >= 2)))
+        rows = np.full(len(leaves), NONE, np.int32)
+        rows[waiting] = np.arange(len(waiting))
+        call = self._submit(leaves[waiting], found[waiting], ready[waiting]) if len(waiting) else None
+        self._under_way.append(_Round(leaves, rows, call))
         self.seconds["select"] += time.perf_counter() - start
 
-    def _submit(self, parents: np.ndarray, moves: np.ndarray):
-        tree = self._tree
-        streams = (self._streams + np.arange(len(moves))) & checks.INT32_MAX
-        self._streams += len(moves)
-        if tree.ready[ROOT]:
-            positions = (tree.words[parents], tree.ko[parents], tree.passes[parents])
-        else:
-            positions = tuple(np.repeat(x, len(moves), axis=0) for x in self._root_input)
-        return self._device.submit(*positions, self.black_moves(parents), moves, streams)
+    def _submit(self, leaves: np.ndarray, found: np.ndarray, ready: np.ndarray):
+        """Asks the device for playouts: from nodes that are ready and the root as they are, from others by the move to them."""
+        streams = (self._streams + np.arange(len(leaves))) & checks.INT32_MAX
+        self._streams += len(leaves)
+        stay = ready | (found["parent"] == NONE)
+        nodes = np.where(stay, leaves, found["parent"])
+        before, words = self._tree[nodes], self._tree.memory.words[nodes]
+        black = (before["depth"] % 2 == 0) == self._black
+        return self._device.submit(words, before["ko"], before["passes"], black, np.where(stay, STAY, found["move"]), streams)
 
     def wait(self, deadline: float | None) -> bool:
         """Waits a little for the oldest round, not beyond the deadline; whether the device has finished it."""
         start = time.perf_counter()
-        wait = WAIT if deadline is None or not self._tree.ready[ROOT] else max(0.0, min(WAIT, deadline - time.monotonic()))
+        wait = WAIT if deadline is None or not self._tree.ready else max(0.0, min(WAIT, deadline - time.monotonic()))
         call = self._under_way[0].call
         done = call is None or self._device.wait(call, wait)
         self.seconds["wait"] += time.perf_counter() - start
@@ -162,19 +169,33 @@ class Rounds:
 
     def finish(self) -> None:
         """Adds the oldest round's results to the tree."""
-        start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
-        done = self._under_way.popleft()
-        if done.call is not None:
-            results = self._device.gather(done.call)
-            parents, moves, children = (x[done.waiting] for x in dataclasses.astuple(done.leaves))
-            kept = ~self._repeats(parents, moves, children, results)
-            if not kept.all():
-                tree.count_visits(parents[~kept], moves[~kept], children[~kept], -playouts)
-                parents, moves, children, results = parents[kept], moves[kept], children[kept], results.some(kept)
-            self._describe(children, results)
-            self._back_up(parents, moves, children, results)
-        self._back_up_ends(done)
+        start, done = time.perf_counter(), self._under_way.popleft()
+        self._take(done.leaves, done.rows, None if done.call is None else self._device.gather(done.call))
         self.seconds["back up"] += time.perf_counter() - start
+
+    def _take(self, leaves: np.ndarray, rows: np.ndarray, found: LeafResults | None) -> None:
+        results, tree, playouts = _for_tree(found), self._tree, self._device.playouts
+        depth = int(tree[leaves]["depth"].max(initial=0) - tree[tree.root]["depth"])
+        first = np.empty((playouts, max(results.moves.shape[2], 1)), np.bool_)
+        played = Played(
+            results.moves, results.captured, row=np.empty(1, np.int64), won=np.empty(playouts, np.int64),
+            length=np.empty(playouts, np.int64), first=first, line=np.empty(depth, np.int16),
+            line_captured=np.empty(depth, np.bool_),
+        )  # fmt: skip
+        take_results(tree.memory, self._terms, self._history, leaves, rows, results, played, self._scratch)
+
+    def compile(self, tree: Tree) -> None:
+        """Compiles the loops, so that no clock runs meanwhile; `tree`, an empty one, is what they are tried on."""
+        own, none, rule = self._tree, np.empty(0, np.int32), self._settings.rule.numbers
+        choose_leaves(tree.memory, rule, self._ties.table, self._device.playouts, self._settings.depth, none, self._values)
+        try:
+            self._tree = tree
+            self._take(none, none, None)
+        finally:
+            self._tree = own
+        tree.compile()
+        strike(tree.memory, tree.root, 0)
+        take_back(tree.memory, tree.root, 0)
 
     def abandon(self) -> None:
         """Drops the rounds under way, as if they had never been chosen."""
@@ -182,101 +203,24 @@ class Rounds:
             dropped = self._under_way.pop()
             if dropped.call is not None:
                 self._device.drop(dropped.call)
-            leaves = dropped.leaves
-            self._tree.count_visits(leaves.parents, leaves.moves, leaves.children, -self._device.playouts)
-            self._tree.forget_last(dropped.nodes_before)
+            for leaf in dropped.leaves[::-1]:
+                take_back(self._tree.memory, int(leaf), self._device.playouts)
 
-    def _back_up(self, parents, moves, children, results: LeafResults) -> None:
-        rule, by_counts = self._settings.rule, self._settings.by_counts
-        firsts = results.firsts if by_counts and rule.credit is not None else None
-        playouts = self._device.playouts
-        back_up(self._tree, parents, moves, children, playouts, results.wins, results.lead, results.squares, firsts, rule.strict)
-        if rule.credit is not None and not by_counts:
-            histories.add_histories(
-                self._tree, children, parents, moves, results.words, results.moves, results.captured, results.results, rule
-            )
+    def strike(self, move: int) -> None:
+        """Strikes a move from the root, for good; where none is left, the player passes."""
+        strike(self._tree.memory, self._tree.root, move)
 
-    def _back_up_ends(self, done: _Round) -> None:
-        """Adds the scores of games that end in the tree, as so many playouts without moves."""
-        ends = np.setdiff1d(np.arange(len(done.leaves.moves)), done.waiting)
-        if not len(ends):
-            return
-        tree, rule, playouts = self._tree, self._settings.rule, self._device.playouts
-        parents, moves, children = (x[ends] for x in dataclasses.astuple(done.leaves))
-        margin = tree.margin[children].astype(np.int64)
-        result = self.result(margin, self.black_moves(children))
-        by_counts = self._settings.by_counts and rule.credit is not None
-        firsts = np.zeros((len(ends), 2, 2, tree.moves), np.int16) if by_counts else None
-        wins, leads, squares = (playouts * x for x in (result, margin, margin**2))
-        back_up(tree, parents, moves, children, playouts, wins, leads, squares, firsts, rule.strict)
-        if rule.credit is not None and not by_counts:
-            none = np.full((len(ends), playouts, 1), -1, np.int16)
-            won = np.broadcast_to(result[:, None], (len(ends), playouts))
-            no_captures, words = np.zeros(none.shape, np.bool_), tree.words[children]
-            histories.add_histories(tree, children, parents, moves, words, none, no_captures, won, rule)
 
-    def _describe(self, children: np.ndarray, results: LeafResults) -> None:
-        """Notes what the device says of nodes that are new, and which moves they may try."""
-        new = np.flatnonzero((children != FORBIDDEN) & ~self._tree.ready[np.maximum(children, 0)])
-        new = new[np.unique(children[new], return_index=True)[1]]
-        if len(new):
-            nodes = children[new]
-            black = self.black_moves(nodes)
-            playable = self._playable(results, new, black)
-            if self._settings.restrictions is not None:
-                depth = self._tree.depth[nodes].astype(np.int64)
-                playable = self._settings.restrictions.apply(playable, results.legal[new, 0], depth, black)
-            self._tree.describe(nodes, results, new, playable)
+#: Fields of `Results`: their types and axes.
+_FIELDS = {
+    "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal": (np.bool_, 3),
+    "useful": (np.bool_, 2), "margin": (np.int16, 1), "wins": (np.int32, 1), "lead": (np.int32, 1), "squares": (np.int64, 1),
+    "firsts": (np.int16, 4), "moves": (np.int16, 3), "captured": (np.bool_, 3), "results": (np.int8, 2),
+}  # fmt: skip
 
-    def _playable(self, results: LeafResults, new: np.ndarray, black: np.ndarray) -> np.ndarray:
-        """bool [n, M]: the moves that the search considers in the positions number `new` of the results.
 
-        A useful move is legal and fills no own eye. The pass is considered where there is no useful move; where the other player
-        has just passed and the score as it stands wins, or draws; and late, when no more useful moves are left than the board has
-        rows, so that nobody must destroy himself in a seki. With `cleanup` only the first of these.
-        """
-        useful, before = results.useful[new], results.passes[new]
-        number = useful.sum(axis=1)
-        passes = number == 0
-        if not self._settings.cleanup:
-            wins = self.result(results.margin[new].astype(np.int64), black) >= 1
-            passes |= np.where(before == 1, wins, number <= self._tree.size)
-        passes &= before < 2
-        return np.concatenate([useful, passes[:, None]], axis=1)
-
-    def _repeats(self, parents, moves, children, results: LeafResults) -> np.ndarray:
-        """bool [n]: leaves that may not be: their position has been on the board before (positional superko).
-
-        The moves that lead there are struck from the tree.
-        """
-        tree = self._tree
-        play = (children != ROOT) & (moves != tree.moves - 1)
-        bad = np.isin(results.hash, self._history)
-        node = parents
-        while True:
-            bad |= tree.hash[node] == results.hash
-            if (node == ROOT).all():
-                break
-            node = tree.parent[node]
-        bad &= play
-        bad |= (children != ROOT) & (tree.child[parents, moves] == FORBIDDEN)
-        if bad.any():
-            self.strike(parents[bad], moves[bad])
-        return bad
-
-    def strike(self, parents: np.ndarray, moves: np.ndarray) -> None:
-        """Strikes moves from nodes, for good; where none is left, the player passes."""
-        tree = self._tree
-        tree.child[parents, moves] = FORBIDDEN
-        stuck = np.unique(parents)
-        stuck = stuck[(tree.child[stuck] == FORBIDDEN).all(axis=1)]
-        tree.child[stuck, -1] = UNEXPLORED
-
-    def black_moves(self, nodes: np.ndarray) -> np.ndarray:
-        """bool [n]: whether Black is to move."""
-        return (self._tree.depth[nodes] % 2 == 0) == self._black
-
-    def result(self, margin: np.ndarray, black: np.ndarray) -> np.ndarray:
-        """int32, in halves: the mover's result for his area minus the other's, and whether he is Black."""
-        bounds = outcome.bounds(self._settings.komi, self._tree.size**2)
-        return outcome.of_mover(np.where(black, margin, -margin), bounds, black)
+def _for_tree(found: LeafResults | None) -> Results:
+    """What the device has brought, None without anything, as the compiled loops take it."""
+    held = {name: x for name, x in vars(found).items() if x is not None} if found is not None else {}
+    absent = {name: np.empty((0,) * axes, kind) for name, (kind, axes) in _FIELDS.items() if name not in held}
+    return Results(**absent, **{name: np.ascontiguousarray(x, _FIELDS[name][0]) for name, x in held.items()})

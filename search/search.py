@@ -17,16 +17,19 @@ from jaxgo.running.request import check_seed
 from search import root
 from search.descent import Ties
 from search.game import hash_numbers
+from search.nodes import NONE, READY
 from search.root import RootStatistics
 from search.rounds import Restrictions, Rounds, Settings
-from search.selection import Rave
+from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
-from search.tree import ROOT, Tree
+from search.tree import Tree, bytes_per_node
 
 #: Rounds under way at a time.
 IN_FLIGHT = 3
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
+#: Playouts of a tree, at most.
+MOST_VISITS = 1 << 50
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
 
@@ -36,14 +39,14 @@ class Search:
 
     Args:
       position: one position that is not over.
-      rule: a rule of selection, `search.Rave()` or `search.UCB1()`, or another object like them.
+      rule: a rule of selection, `search.Rave()` or `search.UCB1()`, with any of their options.
       komi: points that White gets.
       leaves: leaves of a round, at most.
       playouts_per_leaf: playouts from each leaf at each visit.
       seed: an int in [0, 2**64).
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.
-      memory: bytes that the tree may take; a full tree stops growing and goes on learning.
+      memory: bytes that the tree may take; a full tree forgets the leaves that it has not visited for longest.
       cleanup: whether to capture all dead stones before passing, for scoring by rules that count what stands on the board.
       depth: the most moves that the tree looks ahead; 1 is a bandit over the root's moves. By default any number.
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
@@ -79,8 +82,8 @@ class Search:
     ):
         check_one_position(position)
         self.rule = Rave() if rule is None else rule
-        if not callable(getattr(self.rule, "values", None)):
-            raise TypeError(f"rule must be a rule of selection like search.Rave(), not {self.rule!r}")
+        if not isinstance(self.rule, (Rave, UCB1)):
+            raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
         self.komi = checks.komi(komi)
         self.num_leaves = checks.integer("leaves", leaves, 1, MOST_PLAYOUTS)
         self.playouts_per_leaf = checks.integer("playouts_per_leaf", playouts_per_leaf, 1, MOST_PLAYOUTS)
@@ -96,21 +99,22 @@ class Search:
         self.updates = updates or ("histories" if weighted else "reductions")
         self._history = hash_numbers(history)
         size = position.size
-        kinds = _kinds(self.rule)
-        bytes_per_node = Tree.bytes_per_node(size, **kinds)
-        capacity = min(checks.integer("memory", memory, 1, 1 << 50) // bytes_per_node, 1 << 30)
-        if capacity < 2:
-            raise ValueError(f"memory must be at least {2 * bytes_per_node} bytes, not {memory}")
-        self._new_tree = lambda: Tree(size, int(capacity), **kinds)
+        kinds, least = _kinds(self.rule), memory_for(size, self.rule, 0)
+        checks.integer("memory", memory, 1, 1 << 50)
+        if memory < least:
+            raise ValueError(f"memory must be at least {least} bytes, not {memory}")
+        self._new_tree = lambda: Tree(size, memory, **kinds)
         moves = self.updates == "histories" and self.rule.credit is not None
         if device is not None:
-            self._device = device.share(size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves)
+            self._device = device.share(
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves
+            )
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
                 moves=moves,
             )  # fmt: skip
-        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, self.updates == "reductions", restrictions)
+        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         self._rounds = Rounds(self._device, settings, ties, self.in_flight)
         self._plant(position)
@@ -140,7 +144,7 @@ class Search:
     @property
     def visits(self) -> int:
         """Playouts that the root has had, those kept from earlier moves included."""
-        return int(self._tree.node_visits[ROOT])
+        return int(self._tree[self._tree.root]["visits"])
 
     @property
     def device_seconds(self) -> float:
@@ -153,8 +157,9 @@ class Search:
         return self._device.num_workers
 
     def compile(self) -> None:
-        """Compiles what the search needs on the device, so that no clock runs meanwhile."""
+        """Compiles what the search needs on the device and on the host, so that no clock runs meanwhile."""
         self._device.compile()
+        self._rounds.compile(Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **_kinds(self.rule)))
 
     def run(
         self,
@@ -179,11 +184,11 @@ class Search:
         """
         if visits is None and seconds is None:
             raise ValueError("visits or seconds must be given")
-        visits = checks.integer("visits", visits, 0) if visits is not None else checks.INT32_MAX // 4
+        visits = checks.integer("visits", visits, 0) if visits is not None else MOST_VISITS
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < float("inf")):
             raise ValueError(f"seconds must be a finite number that is not negative, not {seconds!r}")
         deadline = None if seconds is None else time.monotonic() + seconds
-        visits = min(visits, checks.INT32_MAX // 4)
+        visits = min(visits, MOST_VISITS)
         while True:
             if self._stopping(deadline, stop):
                 self._rounds.abandon()
@@ -208,7 +213,7 @@ class Search:
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
         under_way = len(self._rounds)
-        may = self.visits < visits and under_way < self.in_flight and (not under_way or bool(self._tree.ready[ROOT]))
+        may = self.visits < visits and under_way < self.in_flight and (not under_way or self._tree.ready)
         if may:
             self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
         return may
@@ -230,15 +235,15 @@ class Search:
         Raises:
           ValueError: there are no visits yet.
         """
-        if not self._tree.ready[ROOT]:
+        tree = self._tree
+        if not tree.ready:
             raise ValueError("the search has no visits yet: run it first")
-        margin = self._tree.margin[ROOT : ROOT + 1].astype(np.int64)
-        wins = self._rounds.result(margin, self._rounds.black_moves(np.array([ROOT])))[0] == 2
+        wins = self.statistics().wins_as_it_stands
         while True:
-            move = root.best_move(self._tree, wins_as_it_stands=bool(wins), cleanup=self.cleanup)
-            if move == self._tree.moves - 1 or self._tree.visits[ROOT, move] or not self._repeats(self._play(move)):
+            move = root.best_move(tree, wins_as_it_stands=wins, cleanup=self.cleanup)
+            if move == tree.moves - 1 or tree.child(tree.root, move) != NONE or not self._repeats(self._play(move)):
                 return move
-            self._rounds.strike(np.array([ROOT]), np.array([move]))
+            self._rounds.strike(move)
 
     def _play(self, move: int) -> Position:
         return self._position.play(np.array([move]))
@@ -259,9 +264,9 @@ class Search:
         if move != tree.moves - 1 and self._repeats(after):
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
         self._history = np.append(self._history, hash_numbers(self._position.hash()))
-        child = int(tree.child[ROOT, move])
-        if child > 0 and tree.ready[child]:
-            tree.keep(child)
+        child = tree.child(tree.root, move)
+        if child != NONE and tree[child]["state"] == READY:
+            tree.keep(move)
             self._position = after
             self._rounds.begin(tree, after, self._history)
         else:
@@ -275,27 +280,31 @@ class Search:
           history: hashes of its game's earlier positions, those before the root included, as in the constructor.
           most: the most moves.
         """
-        tree, (words, ko, passes) = self._tree, Leaves.arguments_of(position)[:3]
+        tree, (words, ko, passes) = self._tree, (x[0] for x in Leaves.arguments_of(position)[:3])
         black, wanted = np.asarray(position.to_play)[0] == BLACK, hash_numbers(history)
-        nodes, lines = np.array([ROOT]), np.empty((1, 0), np.int64)
+        level: list[tuple[int, tuple[int, ...]]] = [(tree.root, ())]
         for length in range(most + 1):
-            if length:
-                here, moves = np.nonzero(tree.child[nodes] > 0)
-                nodes, lines = tree.child[nodes[here], moves], np.column_stack([lines[here], moves])
-            same = tree.ready[nodes] & (self._rounds.black_moves(nodes) == black) & (tree.words[nodes] == words[0]).all(axis=1)
-            same &= (tree.ko[nodes] == ko[0]) & (tree.passes[nodes] == passes[0])
-            for line in lines[same].tolist():
-                if np.array_equal(self._hashes_before(line), wanted):
-                    return tuple(line)
+            for node, line in level:
+                x = tree[node]
+                same = x["state"] == READY and (x["ko"], x["passes"]) == (ko, passes) and self._black_moves(node) == black
+                if same and (tree.memory.words[node] == words).all() and np.array_equal(self._hashes_before(node), wanted):
+                    return line
+            if length < most:
+                level = [(int(n), (*line, int(m))) for node, line in level for m, n in zip(*tree.children(node))]
         return None
 
-    def _hashes_before(self, line: list[int]) -> np.ndarray:
-        """uint64 [n]: hashes of the game's positions before the one that a line of the tree leads to."""
-        node, hashes = ROOT, []
-        for move in line:
-            hashes.append(self._tree.hash[node])
-            node = int(self._tree.child[node, move])
-        return np.append(self._history, np.array(hashes, np.uint64))
+    def _black_moves(self, node: int) -> bool:
+        """Whether Black is to move at a node."""
+        tree, black = self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK)
+        return black == ((tree[node]["depth"] - tree[tree.root]["depth"]) % 2 == 0)
+
+    def _hashes_before(self, node: int) -> np.ndarray:
+        """uint64 [n]: hashes of the game's positions before a node's."""
+        hashes: list[np.uint64] = []
+        while node != self._tree.root:
+            node = int(self._tree[node]["parent"])
+            hashes.append(self._tree[node]["hash"])
+        return np.append(self._history, np.array(hashes[::-1], np.uint64))
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""
@@ -303,8 +312,7 @@ class Search:
 
     def statistics(self) -> RootStatistics:
         """The root's statistics, without the visits that rounds under way have not brought results for."""
-        black = bool(np.asarray(self._position.to_play)[0] == BLACK)
-        return RootStatistics.of(self._tree, black, self.komi, self._rounds.visits_under_way())
+        return RootStatistics.of(self._tree, self._black_moves(self._tree.root), self.komi)
 
     def close(self) -> None:
         """Ends the search's threads."""
@@ -320,7 +328,7 @@ class Search:
         # The root's first playouts are always awaited: without them there is no move to play.
         asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
-        return (late or asked) and bool(self._tree.ready[ROOT])
+        return (late or asked) and self._tree.ready
 
 
 def needs_histories(rule) -> bool:
@@ -328,15 +336,15 @@ def needs_histories(rule) -> bool:
     return rule.credit not in (None, "amaf")
 
 
-def bytes_per_node(size: int, rule) -> int:
-    """Memory of a node of a search by a rule."""
-    return Tree.bytes_per_node(size, **_kinds(rule))
+def memory_for(size: int, rule, leaves: int) -> int:
+    """Bytes that a tree of a rule needs at most for the root's moves and so many leaves."""
+    return (size * size + 2 + leaves) * bytes_per_node(size, **_kinds(rule))[1]
 
 
 def _kinds(rule) -> dict[str, object]:
     """What a tree must hold for a rule; arguments of `Tree`."""
-    weighted = needs_histories(rule)
-    return {"colours": 2 if rule.reference_visits else 1, "fractions": weighted, "legal": weighted}
+    colours = 0 if rule.credit is None else 2 if rule.reference_visits else 1
+    return {"colours": colours, "legal": rule.credit == "mctr_simple"}
 
 
 def check_one_position(position) -> None:

@@ -1,46 +1,31 @@
 """Rules of selection: how much a tree search wants to try each move of a node.
 
-Every rule is a small object with `values`, the only thing that the search asks of it, and with what it needs in the tree. Values
-are for the player to move at the node; results are in halves (win 2, draw 1, loss 0).
+Here are their names and numbers, checked; `search.values` works them out.
 """
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxgo.base import checks
 
+#: Kinds of rules.
+UCT, RAVE_MSE, RAVE_HAND = range(3)
 
-@dataclasses.dataclass(frozen=True)
-class Counts:
-    """What is known of nodes' moves; arrays that broadcast to [rows, M]."""
 
-    node_visits: np.ndarray
-    """Playouts through the node."""
-    visits: np.ndarray
-    """Playouts through each move, those on their way included as losses."""
-    wins: np.ndarray
-    """The mover's results in them, in halves."""
-    rave_visits: np.ndarray
-    """What each point has earned as if it had been played first."""
-    rave_wins: np.ndarray
-    """Times the results, in halves."""
+class Numbers(NamedTuple):
+    """A rule as the compiled loops read it."""
 
-    def rows(self, index) -> "Counts":
-        """The counts of some nodes."""
-        return Counts(*(x[index] for x in (self.node_visits, self.visits, self.wins, self.rave_visits, self.rave_wins)))
-
-    def moves_of(self, index: np.ndarray, moves: np.ndarray) -> "Counts":
-        """The counts of some nodes [n] and some of their moves, which may be others for each, [n, any]."""
-        place = (index[:, None], moves)
-        return Counts(self.node_visits[index], self.visits[place], self.wins[place], self.rave_visits[place], self.rave_wins[place])
-
-    def after(self, losses: np.ndarray) -> "Counts":
-        """The counts [rows, steps, M] after each move alone has got so many losses (playouts), [rows or 1, steps, 1]."""
-        return Counts(
-            self.node_visits[:, None] + losses, self.visits[:, None] + losses, self.wins[:, None],
-            self.rave_visits[:, None], self.rave_wins[:, None],
-        )  # fmt: skip
+    kind: int
+    """UCT, RAVE_MSE or RAVE_HAND."""
+    first_play: float
+    exploration: float
+    b: float
+    """bias**2 / 0.25, of the schedule "mse"."""
+    k: float
+    """Of the schedule "hand"."""
+    reference_visits: int
 
 
 def _number(name: str, value, least: float, most: float = np.inf) -> None:
@@ -68,15 +53,12 @@ class UCB1:
         _number("exploration", self.exploration, 0)
         _number("first_play", self.first_play, 0)
 
-    def values(self, counts: Counts) -> np.ndarray:
-        """float64 [rows, M]."""
-        visits = np.maximum(counts.visits, 0.5)
-        bound = self.exploration * np.sqrt(np.log(np.maximum(counts.node_visits, 1)) / visits)
-        return np.where(counts.visits > 0, counts.wins / (2 * visits) + bound, self.first_play)
+    @property
+    def numbers(self) -> Numbers:
+        """For the compiled loops."""
+        return Numbers(UCT, float(self.first_play), float(self.exploration), 0.0, 0.0, 0)
 
 
-#: Added to numbers of playouts so that none is 0: far below what rounding takes away from 1.
-NOTHING = 1e-20
 #: Schedules of `Rave`.
 SCHEDULES = ("mse", "hand")
 #: Credit rules that can feed `Rave`: first plays, weighted first plays, weighted own plays, and MCTR's prefixes.
@@ -122,30 +104,10 @@ class Rave:
         if self.credit != "amaf" and (self.reference_visits or not self.strict):
             raise ValueError(f"reference_visits and strict=False are for credit='amaf', not {self.credit!r}")
 
-    def values(self, counts: Counts) -> np.ndarray:
-        """float64 [rows, M]."""
-        c, w, rc, rw = counts.visits, counts.wins, counts.rave_visits, counts.rave_wins
-        if self.schedule == "mse":
-            # (1 - beta) w/2c + beta rw/2rc over the common denominator rc + c + rc c b: no division by c or rc, and no limits.
-            b = self.bias**2 / 0.25
-            # Where nothing is known, a next to nothing decides.
-            weight = 1 + b * rc
-            value = (0.5 * (rw + weight * w) + NOTHING * self.first_play) / (c * weight + (rc + NOTHING))
-        else:
-            beta = hand_selected_beta(counts.node_visits, self.k)
-            beta = np.where(rc > 0, np.where(c > 0, beta, 1.0), 0.0)
-            value = (1 - beta) * w / (2 * np.maximum(c, 0.5)) + beta * rw / (2 * np.maximum(rc, 1e-12))
-            value = np.where((c > 0) | (rc > 0), value, self.first_play)
-        if self.exploration:
-            value = value + self.exploration * np.sqrt(np.log(np.maximum(counts.node_visits, 1)) / np.maximum(c, 0.5))
-        return value
-
-
-def minimum_mse_beta(c, rc, bias: float):
-    """The weight of the RAVE value that minimises the mean squared error, for c visits and rc RAVE visits, not both 0."""
-    return rc / (rc + c + rc * c * (bias**2 / 0.25))
-
-
-def hand_selected_beta(n, k: float):
-    """The weight of the RAVE value at a node of n visits; one half at n = k."""
-    return np.sqrt(k / (3.0 * n + k))
+    @property
+    def numbers(self) -> Numbers:
+        """For the compiled loops."""
+        kind = RAVE_MSE if self.schedule == "mse" else RAVE_HAND
+        return Numbers(
+            kind, float(self.first_play), float(self.exploration), self.bias**2 / 0.25, float(self.k), int(self.reference_visits)
+        )

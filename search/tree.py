@@ -1,149 +1,155 @@
-"""The tree's memory: a structure of arrays with a row for each node.
-
-Everything about a move lies in its parent's row, so that choosing a move reads whole rows. Results are in halves (win 2, draw 1,
-loss 0) from the view of the player to move at the row's node.
-
-The arrays are made at their full length at once; the system gives memory to the parts that are used, so that the tree grows
-without being copied.
-"""
+"""A search's tree: its memory, and what programs read of it."""
 
 import numpy as np
 
-from jaxgo import LeafResults
 from jaxgo.board.geometry import geometry
-
-#: Values of `Tree.child`: no node yet, and a move that is not to be played.
-UNEXPLORED, FORBIDDEN = 0, -1
-ROOT = 0
+from search import nodes
+from search.compiled import compiled
+from search.nodes import NODES, NONE, READY, Memory, first_child, next_child
 
 
 class Tree:
     """Nodes and their statistics; M = P + 1 moves, the last one the pass.
 
-    Attributes:
-      child: int32 [node, M], the node that a move leads to, UNEXPLORED or FORBIDDEN.
-      visits: int32 [node, M], playouts through the move, those on their way included.
-      wins: int32 [node, M], the mover's results in them, in halves.
-      rave_visits: [node, colours, M], what each point has earned (see `jaxgo.credits`) in the playouts through the node for the
-        player to move (0) and, if there are two colours, for the other (1). int32, or float64 where credits are fractions.
-      rave_wins: the same, times the results of the player who earned it, in halves.
-      node_visits, node_wins: int32 [node], all playouts through the node, its own first ones included; for its mover.
-      node_leads: float32 [node], sum of the mover's area minus the other's in them, before komi.
-      node_squares: float64 [node], sum of the squares of these.
-      ready: bool [node], whether the device has described the node.
-      parent, move, depth: [node], where it hangs.
-      words, ko, passes, hash, margin: [node], the position as the device returned it (see `jaxgo.LeafResults`).
-      legal: bool [node, 2, P], likewise, where `legal` was asked for.
+    Results are in halves (win 2, draw 1, loss 0), for the player to move at the node that is asked. Nodes are known by numbers,
+    in no order, that are given to others once a node is gone.
+
+    Args:
+      size: N.
+      limit: bytes that the tree may take; more than it needs costs nothing.
+      colours: 1 for the RAVE statistics of a node's mover, 2 for those of the other player too, 0 for none.
+      legal: whether to keep where the players may play.
     """
 
-    def __init__(self, size: int, capacity: int, *, colours: int = 1, fractions: bool = False, legal: bool = False):
-        moves, words = size * size + 1, 2 * geometry(size).num_words
-        self.size, self.moves, self.capacity, self.count = size, moves, capacity, 1
-        rave = np.float64 if fractions else np.int32
-        self.child = np.zeros((capacity, moves), np.int32)
-        self.visits = np.zeros((capacity, moves), np.int32)
-        self.wins = np.zeros((capacity, moves), np.int32)
-        self.rave_visits = np.zeros((capacity, colours, moves), rave)
-        self.rave_wins = np.zeros((capacity, colours, moves), rave)
-        self.node_visits = np.zeros(capacity, np.int32)
-        self.node_wins = np.zeros(capacity, np.int32)
-        self.node_leads = np.zeros(capacity, np.float32)
-        self.node_squares = np.zeros(capacity, np.float64)
-        self.ready = np.zeros(capacity, np.bool_)
-        self.parent = np.zeros(capacity, np.int32)
-        self.move = np.zeros(capacity, np.int16)
-        self.depth = np.zeros(capacity, np.int16)
-        self.words = np.zeros((capacity, words), np.uint32)
-        self.ko = np.zeros(capacity, np.int16)
-        self.passes = np.zeros(capacity, np.int8)
-        self.hash = np.zeros(capacity, np.uint64)
-        self.margin = np.zeros(capacity, np.int16)
-        self.legal = np.zeros((capacity, 2, moves - 1), np.bool_) if legal else None
+    def __init__(self, size: int, limit: int, *, colours: int = 1, legal: bool = False):
+        self.size, self.moves = size, size * size + 1
+        self.memory = _memory(size, limit, colours, legal)
+        self.root = nodes.add_node(self.memory, NONE, NONE)
 
     @property
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name, a row for each node."""
-        return {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray)}
+    def root(self) -> int:
+        """The root's number."""
+        return int(self.memory.book["root"][0])
 
-    @classmethod
-    def bytes_per_node(cls, size: int, **kinds) -> int:
-        """Memory of a node."""
-        return sum(x.nbytes for x in cls(size, 1, **kinds).arrays.values())
+    @root.setter
+    def root(self, node: int) -> None:
+        self.memory.book["root"] = node
 
-    def add(self, parents: np.ndarray, moves: np.ndarray) -> np.ndarray:
-        """New nodes for some moves, as far as there is room: their numbers, FORBIDDEN for those without a place."""
-        room = self.capacity - self.count
-        nodes = self.count + np.arange(len(parents), dtype=np.int32)
-        nodes[room:] = FORBIDDEN
-        parents, moves, new = parents[:room], moves[:room], nodes[:room]
-        self.count += len(new)
-        self.child[parents, moves] = new
-        self.parent[new], self.move[new], self.depth[new] = parents, moves, self.depth[parents] + 1
-        return nodes
+    @property
+    def count(self) -> int:
+        """Nodes that take room, those included that have been given up and not been freed yet."""
+        pool = self.memory.pools[NODES]
+        return int(pool["count"] - pool["spare"])
 
-    def describe(self, nodes: np.ndarray, results: LeafResults, rows: np.ndarray, playable: np.ndarray) -> None:
-        """Notes what the device says of new nodes, in these rows of the results; `playable` is bool [n, M]."""
-        for name in ("words", "ko", "passes", "hash", "margin"):
-            getattr(self, name)[nodes] = getattr(results, name)[rows]
-        self.child[nodes] = np.where(playable, UNEXPLORED, FORBIDDEN)
-        if self.legal is not None:
-            self.legal[nodes] = results.legal[rows]
-        self.ready[nodes] = True
+    @property
+    def bytes_used(self) -> int:
+        """Bytes that the nodes and their statistics take."""
+        return int(self.memory.book["used"][0])
 
-    def is_terminal(self, nodes: np.ndarray) -> np.ndarray:
-        """bool: two passes have ended the game."""
-        return self.ready[nodes] & (self.passes[nodes] >= 2)
+    @property
+    def ready(self) -> bool:
+        """Whether the device has described the root, so that there are moves to choose from."""
+        return bool(self[self.root]["state"] == READY)
+
+    def __getitem__(self, node):
+        """The record of a node, or those of some, see `search.nodes.NODE`."""
+        return self.memory.nodes[node]
+
+    def children(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """(moves, nodes): int64 [n] both, what has been tried at a node, in order of the moves."""
+        found = np.empty((2, self.moves), np.int64)
+        found = found[:, : _children(self.memory, node, found)]
+        moves, children = found[:, found[0].argsort()]
+        return moves, children
+
+    def child(self, node: int, move: int) -> int:
+        """The node that a move leads to; NONE without one."""
+        return int(nodes.child_of(self.memory, node, move))
+
+    def visits(self, node: int) -> np.ndarray:
+        """int64 [M]: playouts through each move of a node, those on their way included."""
+        moves, children = self.children(node)
+        out = np.zeros(self.moves, np.int64)
+        out[moves] = self[children]["visits"]
+        return out
+
+    def wins(self, node: int) -> np.ndarray:
+        """int64 [M]: the mover's results in them."""
+        moves, children = self.children(node)
+        found, out = self[children], np.zeros(self.moves, np.int64)
+        out[moves] = 2 * (found["visits"] - found["pending"]) - found["wins"]
+        return out
+
+    def open(self, node: int) -> np.ndarray:
+        """bool [M]: the moves that may be tried at a node."""
+        words = self.memory.open[node]
+        return (words[np.arange(self.moves) >> 5] >> (np.arange(self.moves, dtype=np.uint32) & 31) & 1).astype(np.bool_)
+
+    def rave(self, node: int) -> np.ndarray:
+        """float64 [C, 2, M]: what each point has earned (see `jaxgo.credits`) in the playouts through a node, for its mover and,
+        if there are two colours, for the other; and that times the results of the player who earned it."""
+        out = np.zeros((self.rave_colours, 2, self.moves))
+        for colour, earned in enumerate(out):
+            nodes.read_rave(self.memory, node, colour, earned)
+        return out
+
+    @property
+    def rave_colours(self) -> int:
+        """For how many colours there are RAVE statistics."""
+        return self.memory.first.shape[1]
 
     def path(self, node: int) -> list[int]:
         """The moves from the root to a node."""
         moves = []
-        while node != ROOT:
-            moves.append(int(self.move[node]))
-            node = int(self.parent[node])
+        while node != self.root:
+            moves.append(int(self[node]["move"]))
+            node = int(self[node]["parent"])
         return moves[::-1]
 
-    def count_visits(self, parents: np.ndarray, moves: np.ndarray, children: np.ndarray, number: int) -> None:
-        """Adds `number` visits to each leaf's node and its whole path, as a descent does, or takes them back (negative).
+    def compile(self) -> None:
+        """Compiles what is asked of a tree; on one that has nothing but its root."""
+        nodes.add_node(self.memory, self.root, 0)
+        self.children(self.root)
+        if self.rave_colours:
+            self.rave(self.root)
+        self.keep(0)
 
-        The arrays are leaves: a node or FORBIDDEN, the move that leads there, and the node of that move.
-        """
-        np.add.at(self.node_visits, children[children >= 0], number)
-        inner = children != ROOT
-        parents, moves = parents[inner], moves[inner]
-        np.add.at(self.visits, (parents, moves), number)
-        while len(parents):
-            np.add.at(self.node_visits, parents, number)
-            inner = parents != ROOT
-            moves, parents = self.move[parents[inner]], self.parent[parents[inner]]
-            np.add.at(self.visits, (parents, moves), number)
+    def keep(self, move: int) -> None:
+        """Makes the node of one of the root's moves the root, and forgets all that is not below it."""
+        nodes.keep(self.memory, self.child(self.root, move))
 
-    def keep(self, node: int) -> None:
-        """Makes a node the root and forgets all that is not below it."""
-        number = np.arange(self.count)
-        kept = number == node
-        while True:
-            more = kept | kept[self.parent[: self.count]] & (number != ROOT)
-            if (more == kept).all():
-                break
-            kept = more
-        old = np.flatnonzero(kept)
-        new = np.zeros(self.count, np.int32)
-        new[old] = np.arange(len(old))
-        depth = self.depth[node]
-        for x in self.arrays.values():
-            x[: len(old)] = x[old]
-            x[len(old) : self.count] = 0
-        self.count = len(old)
-        nodes = self.child[: self.count]
-        nodes[nodes > 0] = new[nodes[nodes > 0]]
-        self.parent[1 : self.count] = new[self.parent[1 : self.count]]
-        self.depth[: self.count] -= depth
-        self.parent[ROOT] = self.move[ROOT] = 0
 
-    def forget_last(self, count: int) -> None:
-        """Takes the nodes from number `count` on out again."""
-        gone = np.arange(count, self.count)
-        self.child[self.parent[gone], self.move[gone]] = UNEXPLORED
-        for x in self.arrays.values():
-            x[count : self.count] = 0
-        self.count = count
+def bytes_per_node(size: int, *, colours: int = 1, legal: bool = False) -> tuple[int, int]:
+    """Bytes of a node visited once, and of one visited again, in a tree of the same arguments."""
+    pools = _memory(size, 1 << 16, colours, legal).pools["bytes"]
+    return int(pools[nodes.NODES] + pools[nodes.FIRST]), int(pools[nodes.NODES] + pools[nodes.NARROW])
+
+
+def _memory(size: int, limit: int, colours: int, legal: bool) -> Memory:
+    """Arrays of all the length that the limit allows; the system gives memory to the parts that are used."""
+    moves, words = size * size + 1, 2 * geometry(size).num_words
+    bits, number = -(-moves // 32), 4
+    pools, book = np.zeros(4, nodes.POOL), np.zeros(1, nodes.BOOK)
+    node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal)
+    # Of each, the number of a free one, too.
+    pools["bytes"] = np.array([node, colours * moves, 8 * colours * moves, 16 * colours * moves]) + number
+    most = limit // pools["bytes"]
+    most = np.minimum(most, most[NODES])
+    book["limit"], book["root"], book["dead"] = limit, NONE, NONE
+    return Memory(
+        nodes=np.zeros(most[0], nodes.NODE), words=np.zeros((most[0], words), np.uint32),
+        open=np.zeros((most[0], bits), np.uint32),
+        legal=np.zeros((most[0] * legal, 2, bits), np.uint32), first=np.zeros((most[1], colours, moves), np.uint8),
+        narrow=np.zeros((most[2], colours, 2, moves), np.float32), wide=np.zeros((most[3], colours, 2, moves)),
+        spare=np.zeros((4, most[0]), np.int32), pools=pools, book=book,
+    )  # fmt: skip
+
+
+@compiled
+def _children(memory, node, found):
+    """Fills (moves, nodes) with a node's children; how many there are."""
+    count, child = 0, first_child(memory, node)
+    while child != NONE:
+        found[0, count], found[1, count] = memory.nodes[child].move, child
+        count, child = count + 1, next_child(memory, child)
+    return count

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from jaxgo import Position
 from search.analysis import complaints, replies
 from search.analysis.batches import Batches
 from search.analysis.games import Games
@@ -21,7 +22,7 @@ from search.analysis.jobs import Jobs
 from search.analysis.searches import LEAVES, Searches
 from search.analysis.work import Task
 from search.players import rule_of
-from search.search import needs_histories
+from search.search import Search, needs_histories
 from search.shared import SharedLeaves
 from search.turns import Turns
 
@@ -85,7 +86,10 @@ class Scheduler:
                 device = SharedLeaves(
                     size, LEAVES, self.engine.playouts_per_leaf, moves=needs_histories(self._rule), on_done=self.wake
                 )  # fmt: skip
-                device.compile()
+                Search(
+                    Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=self.engine.playouts_per_leaf,
+                    device=device,
+                ).compile()  # fmt: skip
                 self._searches.devices = {**self._searches.devices, size: device}
 
     def submit(self, tasks: list[Task]) -> None:

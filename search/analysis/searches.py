@@ -13,9 +13,8 @@ from search.analysis.memory import Trees
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 from search.ownership import Samples
-from search.search import Search, bytes_per_node
+from search.search import Search, memory_for
 from search.shared import SharedLeaves
-from search.tree import ROOT
 
 #: Leaves of a call of the device, and of a round of a search, at most.
 LEAVES = 256
@@ -78,7 +77,7 @@ class Searches:
     def _share(self, task: Task) -> int:
         """Bytes that a task's tree gets."""
         nodes = 2 * LEAVES + task.visits // self._engine.playouts_per_leaf
-        return self.memory.share(bytes_per_node(task.query.size, self._rule) * nodes)
+        return self.memory.share(memory_for(task.query.size, self._rule, nodes))
 
     def _start(self, task: Task) -> None:
         """Makes the search of a task whose position is known."""
@@ -109,7 +108,7 @@ class Searches:
         """Adds a round's results and launches what may be; ends the search where that is due. Whether there was work."""
         search = task.search
         worked = search.finish()
-        late = task.late() and search.tree.ready[ROOT]  # without the root's first playouts there is no answer
+        late = task.late() and search.tree.ready  # without the root's first playouts there is no answer
         if late:
             search.abandon()
         if late or not search.under_way and search.visits >= task.visits:
@@ -136,7 +135,7 @@ class Searches:
 
     def _may_report(self, task: Task) -> bool:
         under_way = task.search is not None and not task.finished and not task.winding_up
-        return under_way and bool(task.search.tree.ready[ROOT]) and task.client.has_room
+        return under_way and task.search.tree.ready and task.client.has_room
 
     def _report(self, task: Task, reply: dict) -> None:
         task.reporting = False

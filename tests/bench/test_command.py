@@ -192,13 +192,13 @@ def test_figures_are_short() -> None:
 def test_search() -> None:
     document = result_of("search", "--sizes", "5", "--runs", "1", "--count", "4096")
     assert_says_what_it_ran_on(document, "search")
-    assert [entry["name"] for entry in document["results"]] == ["no tree", "rave", "uct"]
+    assert [entry["name"] for entry in document["results"]] == ["no tree", "rave", "uct", "rave, host alone"]
     for entry in document["results"]:
         assert_spread(entry["per_second"])
     for entry in document["results"][1:]:
         assert entry["of_same_batch"] > 0
-        assert 0 < entry["shares"]["device"] <= 1.001
-    assert document["memory"][0]["bytes_per_node"] > 26 * 20
+        assert (entry["name"] == "rave, host alone") == (entry["shares"]["device"] == 0) and entry["shares"]["device"] <= 1.001
+    assert 26 < document["memory"][0]["bytes_visited_once"] < document["memory"][0]["bytes_visited_again"]
 
 
 def test_analysis() -> None:

@@ -1,8 +1,9 @@
-"""An independent tree search: one leaf at a time, plain Python objects, the rules of `tests.referee`.
+"""An independent tree search: plain Python objects, the rules of `tests.referee`.
 
-RAVE as Gelly posted it in 2009 with its slips corrected, and UCT: what the batched search has to build when it takes one leaf at
-a time. It shares with the package only what has no right answer of its own: the random playouts (fed as lists of moves) and the
-random numbers that break ties. It finds captures, legality, repetitions and results itself, by the referee.
+RAVE as Gelly posted it in 2009 with its slips corrected, and UCT: what the search has to build, whatever the leaves of a round
+and the rounds under way. It shares with the package only what has no right answer of its own: the random playouts (fed as lists
+of moves), the hashes of positions and the random numbers that break ties. It finds captures, legality, repetitions and results
+itself, by the referee.
 
 A node keeps the results of the player to move there; who moves to it reads them the other way round. Results are in halves: win
 2, draw 1, loss 0.
@@ -13,10 +14,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-import numpy as np
-
 from tests.referee import Game
-from tests.rounding import UNITS, in_units
 
 Feed = Callable[[Game, int, int], list[list[int]]]
 """(position, number of the leaf, number of playouts) -> the moves of each."""
@@ -27,14 +25,22 @@ Ply = tuple[int, bool]
 class Node:
     """A position in the tree."""
 
-    def __init__(self, game: Game, number: int, depth: int, candidates: list[int]):
-        self.game, self.number, self.depth, self.candidates = game, number, depth, candidates
+    def __init__(self, game: Game, parent: "Node | None", move: int | None, hash: int, candidates: list[int]):
+        self.game, self.parent, self.move, self.hash, self.candidates = game, parent, move, hash, candidates
+        self.depth: int = parent.depth + 1 if parent else 0
         self.children: dict[int, Node] = {}
-        self.visits = self.wins = self.lead = self.squares = 0
-        self.rave_visits = collections.defaultdict(float)
+        self.visits = self.pending = self.wins = self.lead = self.squares = 0
+        """Playouts, those on their way included; those on their way; sums over the others."""
+        self.rave_visits = collections.defaultdict(Fraction)
         """By (0 for the player to move or 1 for the other, point)."""
-        self.rave_wins = collections.defaultdict(float)
+        self.rave_wins = collections.defaultdict(Fraction)
         """The same, for the player who earned them."""
+        self.described = self.struck = False
+        """Whether its first playouts have come back, and whether these showed that it repeats a position."""
+
+    def line(self) -> "list[Node]":
+        """The nodes from the root to this one."""
+        return [*(self.parent.line() if self.parent else ()), self]
 
 
 class ScalarTree:
@@ -46,54 +52,87 @@ class ScalarTree:
       komi: points that White gets.
       playouts_per_leaf: how many playouts a leaf gets at each visit.
       feed: gives the moves of a leaf's playouts.
-      ties: (numbers of nodes, their visits) -> what is added to the values of their moves.
+      ties: (hash of a node's position, its visits) -> what is added to the values of its moves.
+      hash_of: the hash of a position's stones.
+      leaves, in_flight: leaves of a round, at most, and rounds under way at a time.
       history: stones of the game's positions before the root, that must not come back.
     """
 
     def __init__(
-        self, game: Game, rule, *, komi: float, playouts_per_leaf: int, feed: Feed, ties, history: Iterable[tuple[int, ...]] = ()
-    ):
+        self, game: Game, rule, *, komi: float, playouts_per_leaf: int, feed: Feed, ties, hash_of: Callable[[Game], int],
+        leaves: int = 1, in_flight: int = 1, history: Iterable[tuple[int, ...]] = (),
+    ):  # fmt: skip
         self.rule, self.komi, self.playouts_per_leaf, self.feed, self.ties = rule, komi, playouts_per_leaf, feed, ties
-        self.before = set(history)
-        self.num_nodes = self.num_leaves = 0
+        self.hash_of, self.leaves, self.in_flight, self.before = hash_of, leaves, in_flight, set(history)
+        self.num_leaves = 0
         self.struck = self.ended = 0
         """Moves that repeated a position, and visits to games that end in the tree, after the first to each."""
-        self.root = self.new_node(game, 0)
+        self.root = self.new_node(game, None, None)
 
     def run(self, visits: int) -> None:
         """Searches until the root has had so many playouts."""
-        while self.root.visits < visits:
-            self.visit_one_leaf()
+        rounds: collections.deque[list[tuple[Node, int | None]]] = collections.deque()
+        while True:
+            if self.root.visits < visits and len(rounds) < self.in_flight and (not rounds or self.root.described):
+                rounds.append(self.choose_leaves(-(-(visits - self.root.visits) // self.playouts_per_leaf)))
+            elif rounds:
+                for leaf, number in rounds.popleft():
+                    self.take_results(leaf, number)
+            else:
+                break
 
-    def visit_one_leaf(self) -> None:
-        """One descent, its playouts and their backup."""
-        path, moves = [self.root], []
-        while path[-1].visits and not path[-1].game.is_over:
-            node = path[-1]
-            moves.append(self.choose(path))
-            if moves[-1] not in node.children:
+    def choose_leaves(self, most: int) -> list[tuple[Node, int | None]]:
+        """The leaves of a round, each chosen after the one before has left its playouts behind as losses; and their numbers.
+
+        A round is at most a fifth of the root's playouts, divided by the rounds under way; the first has 16 leaves at most.
+        Ends of the game get no number: their playouts are known.
+        """
+        share = max(4, int(self.root.visits * 0.2 / (self.playouts_per_leaf * self.in_flight))) if self.root.described else 16
+        out = []
+        for _ in range(min(self.leaves, share, most)):
+            leaf = self.descend()
+            for node in leaf.line():
+                node.visits += self.playouts_per_leaf
+                node.pending += self.playouts_per_leaf
+            ended = leaf.game.is_over and leaf.described
+            self.ended += ended
+            self.num_leaves += not ended
+            out.append((leaf, None if ended else self.num_leaves - 1))
+        return out
+
+    def descend(self) -> Node:
+        """The leaf that one descent reaches."""
+        node = self.root
+        while node.described and not node.game.is_over:
+            move = self.choose(node.line())
+            if move not in node.children:
                 game = node.game.copy()
-                game.play(moves[-1])
-                node.children[moves[-1]] = self.new_node(game, node.depth + 1)
-            path.append(node.children[moves[-1]])
-        leaf = path[-1]
-        if leaf.game.is_over and leaf.visits:
-            self.ended += 1
-            lines = [[]] * self.playouts_per_leaf
-        else:
-            self.num_leaves += 1
-            if self.repeats(path, moves):
-                self.strike(path[-2], moves[-1])
-                return
-            lines = self.feed(leaf.game, self.num_leaves - 1, self.playouts_per_leaf)
+                game.play(move)
+                node.children[move] = self.new_node(game, node, move)
+            node = node.children[move]
+        return node
+
+    def take_results(self, leaf: Node, number: int | None) -> None:
+        """Backs up a leaf's playouts, or takes its visits back where it repeats a position."""
+        path = leaf.line()
+        moves = [node.move for node in path[1:]]
+        for node in path:
+            node.pending -= self.playouts_per_leaf
+        if not leaf.described and not leaf.struck and self.repeats(path, moves):
+            self.strike(path[-2], moves[-1])
+        if leaf.struck:
+            for node in path:
+                node.visits -= self.playouts_per_leaf
+            return
+        leaf.described = True
+        lines = [[]] * self.playouts_per_leaf if number is None else self.feed(leaf.game, number, self.playouts_per_leaf)
         captured = [bool(node.game.copy().play(move)) for node, move in zip(path, moves)]
         for line in lines:
             self.back_up(path, list(zip(moves, captured)), line)
 
-    def new_node(self, game: Game, depth: int) -> Node:
-        """A node; they are numbered as they are made."""
-        self.num_nodes += 1
-        return Node(game, self.num_nodes - 1, depth, self.candidates(game))
+    def new_node(self, game: Game, parent: Node | None, move: int | None) -> Node:
+        """A node that no playout has come back to."""
+        return Node(game, parent, move, self.hash_of(game), self.candidates(game))
 
     def candidates(self, game: Game) -> list[int]:
         """The moves to try: legal, no own eye; and the pass.
@@ -127,7 +166,7 @@ class ScalarTree:
     def strike(self, node: Node, move: int) -> None:
         """Takes a move that repeats a position out of the tree; who has no other may pass."""
         self.struck += 1
-        del node.children[move]
+        node.children.pop(move).struck = True
         node.candidates.remove(move)
         if not node.candidates:
             node.candidates = [node.game.pass_move]
@@ -136,14 +175,14 @@ class ScalarTree:
         """The move of the highest value at the end of the path."""
         node = path[-1]
         reference = next((n for n in reversed(path) if n.visits >= self.rule.reference_visits), path[0])
-        extra = self.ties(np.array([node.number]), np.array([node.visits]))[0]
+        extra = self.ties(node.hash, node.visits)
         return max(node.candidates, key=lambda move: self.value(node, reference, move) + extra[move])
 
     def value(self, node: Node, reference: Node, move: int) -> float:
         """What the player to move expects of a move."""
         rule, child = self.rule, node.children.get(move)
         visits = child.visits if child else 0
-        quality = 1 - child.wins / (2 * visits) if visits else None
+        quality = (2 * (visits - child.pending) - child.wins) / (2 * visits) if visits else None
         if rule.credit is None:
             return rule.first_play if not visits else quality + rule.exploration * math.sqrt(math.log(node.visits) / visits)
         key = ((node.depth - reference.depth) % 2, move)
@@ -169,7 +208,6 @@ class ScalarTree:
         for node in path:
             colour = node.game.to_play
             result = self.result(margin, colour)
-            node.visits += 1
             node.wins += result
             node.lead += colour * margin
             node.squares += margin**2
@@ -188,12 +226,12 @@ class ScalarTree:
         own = [ply for ply in on_board if ply % 2 == 0]
         if self.rule.credit == "weighted_v1":
             own = [ply for ply in own if moves[ply] not in moves[:ply]]
-            return [((0, moves[ply]), in_units(1 - Fraction(ply, len(moves))) / UNITS) for ply in own]
+            return [((0, moves[ply]), 1 - Fraction(ply, len(moves))) for ply in own]
         if self.rule.credit == "weighted_v2":
-            return [((0, moves[ply]), in_units(1 - Fraction(ply, len(moves) + 1)) / UNITS) for ply in own]
+            return [((0, moves[ply]), 1 - Fraction(ply, len(moves) + 1)) for ply in own]
         prefix = self.reorderable(node.game, plies)
         own = [ply for ply in own if ply < prefix]
-        return [((0, moves[ply]), in_units(Fraction(1, len(own))) / UNITS) for ply in own]
+        return [((0, moves[ply]), Fraction(1, len(own))) for ply in own]
 
     @staticmethod
     def is_first_strictly(moves: list[int], ply: int, in_tree: int) -> bool:

@@ -11,7 +11,6 @@ import search
 from jaxgo.board.coordinates import coordinate
 from search.move_infos import lower_bound, move_infos, move_infos_of_choice, other_side, priors, root_info
 from search.ownership import Samples, sample
-from search.tree import ROOT
 
 KEYS = {
     "move", "visits", "edgeVisits", "weight", "edgeWeight", "winrate", "scoreLead", "scoreMean", "scoreSelfplay", "scoreStdev",
@@ -86,16 +85,16 @@ def test_flat_bots():
 
 def test_samples_share_out_as_the_playouts_were(searched):
     tree = searched.tree
-    nodes, counts = sample(tree, ROOT, 1000)
+    nodes, counts = sample(tree, tree.root, 1000)
     assert counts.sum() == 1000 and len(set(nodes)) == len(nodes)
-    below = {int(tree.child[ROOT, m]): m for m in np.flatnonzero(tree.child[ROOT] > 0)}
+    below = {int(node): int(move) for move, node in zip(*tree.children(tree.root))}
     got = np.zeros(tree.moves)
     for node, count in zip(nodes, counts):
-        while node != ROOT and node not in below:
-            node = int(tree.parent[node])
-        if node != ROOT:
+        while node != tree.root and node not in below:
+            node = int(tree[node]["parent"])
+        if node != tree.root:
             got[below[node]] += count
-    np.testing.assert_allclose(got, tree.visits[ROOT] * (1000 / tree.node_visits[ROOT]), atol=1.0)
+    np.testing.assert_allclose(got, tree.visits(tree.root) * (1000 / searched.visits), atol=1.0)
 
 
 def test_ownership_of_a_settled_board():
@@ -111,7 +110,7 @@ def test_ownership_of_a_settled_board():
     tree.run(visits=2000)
     owner = Samples.of(tree).ownership()[0]
     assert (owner[:, :2] == 1).all() and (owner[:, 3:] == -1).all()
-    moves = np.flatnonzero(tree.tree.visits[ROOT])
+    moves = np.flatnonzero(tree.statistics().visits)
     of_moves = Samples.of(tree, moves).ownership()
     assert of_moves.shape == (len(moves), 5, 5) and (of_moves[:, :, 3:] == -1).all()
     np.testing.assert_array_equal(owner, Samples.of(tree).ownership()[0])

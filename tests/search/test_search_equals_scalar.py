@@ -1,4 +1,4 @@
-"""The batched search, one leaf at a time, builds the tree of an independent scalar search, node by node.
+"""The search builds the tree of an independent scalar search, node by node, whatever its rounds.
 
 Both see the same playouts and break ties by the same numbers; legality, captures, repetitions, results, credits and values are
 worked out twice.
@@ -12,10 +12,13 @@ import pytest
 import jaxgo
 from search import UCB1, Rave, Search
 from search.descent import Ties
-from search.tree import FORBIDDEN, ROOT, Tree
+from search.game import hash_numbers
+from search.nodes import READY
+from search.tree import Tree
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.scalar_tree import ScalarTree
+from tests.search.trees import nodes_by_path
 
 SEED = 5
 
@@ -26,47 +29,53 @@ def feed(game: Game, leaf: int, count: int) -> list[list[int]]:
     return [[int(move) for move in line if move >= 0] for line in played.moves[0]]
 
 
-def grow_both(game: Game, rule, visits: int, *, komi: float = 7.5, playouts: int = 1, history=()) -> tuple[Search, ScalarTree]:
+def hash_of(game: Game) -> int:
+    """The hash of a position's stones."""
+    return int(hash_numbers(from_games(game).hash())[0])
+
+
+def grow_both(
+    game: Game, rule, visits: int, *, komi: float = 7.5, playouts: int = 1, leaves: int = 1, in_flight: int = 1, history=()
+) -> tuple[Search, ScalarTree]:
     """The search and its reference after so many visits."""
     hashes = np.concatenate([np.asarray(from_games(old).hash()) for old in history]) if history else None
-    batched = Search(
-        from_games(game), rule=rule, komi=komi, leaves=1, playouts_per_leaf=playouts, seed=SEED, in_flight=1, history=hashes
-    )
-    batched.run(visits=visits)
-    batched.close()
+    search = Search(
+        from_games(game), rule=rule, komi=komi, leaves=leaves, playouts_per_leaf=playouts, seed=SEED, in_flight=in_flight,
+        history=hashes,
+    )  # fmt: skip
+    search.run(visits=visits)
+    search.close()
     scalar = ScalarTree(
-        game, rule, komi=komi, playouts_per_leaf=playouts, feed=feed, ties=Ties(SEED, game.num_points + 1),
-        history=[tuple(old.stones) for old in history],
+        game, rule, komi=komi, playouts_per_leaf=playouts, feed=feed, ties=Ties(SEED, game.num_points + 1), hash_of=hash_of,
+        leaves=leaves, in_flight=in_flight, history=[tuple(old.stones) for old in history],
     )  # fmt: skip
     scalar.run(visits)
-    return batched, scalar
+    return search, scalar
 
 
 def assert_same_tree(tree: Tree, scalar: ScalarTree) -> None:
-    """Every node of one is in the other, with the same statistics."""
-    assert tree.count == scalar.num_nodes
-    expected = scalar.nodes()
-    ready = [node for node in range(tree.count) if tree.ready[node]]
-    paths = {tuple(tree.path(node)): node for node in ready}
+    """Every node of one is in the other, with the same statistics; weighted credits but for rounding."""
+    expected, paths = scalar.nodes(), nodes_by_path(tree)
     assert paths.keys() == expected.keys()
-    colours = tree.rave_visits.shape[1]
+    assert tree.count == len(expected)
+    rounding = 0 if scalar.rule.credit in (None, "amaf") else 1e-5
     for path, node in expected.items():
-        i = paths[path]
-        candidates = np.flatnonzero(tree.child[i] != FORBIDDEN).tolist()
-        assert candidates == node.candidates, path
-        assert (tree.node_visits[i], tree.node_wins[i], tree.node_leads[i]) == (node.visits, node.wins, node.lead), path
-        assert tree.node_squares[i] == node.squares, path
+        x = tree[paths[path]]
+        assert x["state"] == READY and x["pending"] == 0
+        assert np.flatnonzero(tree.open(paths[path])).tolist() == node.candidates, path
+        sums = [x[name] for name in ("visits", "wins", "leads", "squares")]
+        assert sums == [node.visits, node.wins, node.lead, node.squares], path
         visits, wins = (np.zeros(tree.moves, int) for _ in range(2))
         for move, child in node.children.items():
             visits[move], wins[move] = child.visits, 2 * child.visits - child.wins
-            assert tree.child[i, move] == paths[*path, move]
-        for name, numbers in (("visits", visits), ("wins", wins)):
-            np.testing.assert_array_equal(getattr(tree, name)[i], numbers, f"{name} of {path}")
-        for name in ("rave_visits", "rave_wins"):
-            numbers = np.zeros((2, tree.moves))
-            for key, value in getattr(node, name).items():
-                numbers[key] = value
-            np.testing.assert_array_equal(getattr(tree, name)[i], numbers[:colours], f"{name} of {path}")
+        np.testing.assert_array_equal(tree.visits(paths[path]), visits, f"visits of {path}")
+        np.testing.assert_array_equal(tree.wins(paths[path]), wins, f"wins of {path}")
+        numbers = np.zeros((2, 2, tree.moves))
+        for what, earned in enumerate((node.rave_visits, node.rave_wins)):
+            for (player, point), value in earned.items():
+                numbers[player, what, point] = value
+        rave = tree.rave(paths[path])
+        np.testing.assert_allclose(rave, numbers[: len(rave)], rtol=rounding, atol=rounding / 10, err_msg=str(path))
 
 
 def after(game: Game, move: int) -> Game:
@@ -100,80 +109,97 @@ RULES = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_tree_on_5x5(name):
-    batched, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 100, komi=0.5)
-    assert_same_tree(batched.tree, scalar)
+    search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 100, komi=0.5)
+    assert_same_tree(search.tree, scalar)
     assert max(len(path) for path in scalar.nodes()) > 2
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("leaves, in_flight", [(16, 1), (16, 3), (1, 2)])
+def test_rounds_of_leaves(name, leaves, in_flight):
+    """Descents one after the other, each leaving its losses behind, for every rule; results in the order of the rounds."""
+    options = {"komi": 0.5, "playouts": 4, "leaves": leaves, "in_flight": in_flight}
+    search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 4 * 60, **options)
+    assert_same_tree(search.tree, scalar)
+
+
+@pytest.mark.parametrize("name", ["ucb1", "rave", "rave loose", "v2"])
+def test_rounds_with_ends_and_repetitions(name):
+    """Several leaves of a round may be the same end of the game, or repeat the same position."""
+    search, scalar = grow_both(parse(CLOSE)[0], RULES[name], 4 * 150, komi=-9, playouts=4, leaves=16, in_flight=2)
+    assert_same_tree(search.tree, scalar)
+    assert scalar.ended > 20 and scalar.struck > 0
 
 
 @pytest.mark.parametrize("name", ["ucb1 greedy", "rave", "rave hand loose", "grave", "v1", "mctr"])
 def test_games_that_end_in_the_tree(name):
     """On 3x3 few plies fill the board: the tree holds ends of the game, draws among their results, and they are visited again."""
-    batched, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
-    assert_same_tree(batched.tree, scalar)
+    search, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
+    assert_same_tree(search.tree, scalar)
     assert scalar.ended > 20
     assert any(node.wins % 2 for node in scalar.nodes().values()), "no draws"
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave", "grave loose"])
 def test_eight_playouts_of_each_leaf(name):
-    batched, scalar = grow_both(Game(3, to_play=-1), RULES[name], 8 * 60, komi=9, playouts=8)
-    assert_same_tree(batched.tree, scalar)
-    assert batched.visits == 480
+    search, scalar = grow_both(Game(3, to_play=-1), RULES[name], 8 * 60, komi=9, playouts=8)
+    assert_same_tree(search.tree, scalar)
+    assert search.visits == 480
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave loose"])
 def test_eight_playouts_of_each_leaf_on_7x7(name):
-    batched, scalar = grow_both(middle_game(7, 25, seed=4), RULES[name], 8 * 40, komi=7.0, playouts=8)
-    assert_same_tree(batched.tree, scalar)
+    search, scalar = grow_both(middle_game(7, 25, seed=4), RULES[name], 8 * 40, komi=7.0, playouts=8)
+    assert_same_tree(search.tree, scalar)
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave"])
 def test_moves_that_repeat_a_position_of_the_tree_are_struck(name):
-    batched, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
-    assert_same_tree(batched.tree, scalar)
+    search, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
+    assert_same_tree(search.tree, scalar)
     assert scalar.struck > 0
-    assert batched.visits == 150
+    assert search.visits == 150
 
 
 def test_moves_that_repeat_a_position_of_the_game_are_struck():
     game = parse(CLOSE)[0]
     one, other = game.candidates()
-    batched, scalar = grow_both(game, RULES["rave"], 40, komi=-9, history=[after(game, one)])
-    assert_same_tree(batched.tree, scalar)
-    assert batched.tree.child[ROOT, one] == FORBIDDEN != batched.tree.child[ROOT, other]
-    assert batched.tree.visits[ROOT, one] == 0
+    search, scalar = grow_both(game, RULES["rave"], 40, komi=-9, history=[after(game, one)])
+    assert_same_tree(search.tree, scalar)
+    assert not search.tree.open(search.tree.root)[one] and search.tree.open(search.tree.root)[other]
+    assert search.tree.visits(search.tree.root)[one] == 0
 
 
 def test_who_can_only_repeat_positions_passes():
     """Even if he loses by it."""
     game = parse(CLOSE, passes=1)[0]
     moves = game.candidates()
-    batched, scalar = grow_both(game, RULES["rave"], 30, komi=20.5, history=[after(game, move) for move in moves])
-    assert_same_tree(batched.tree, scalar)
+    search, scalar = grow_both(game, RULES["rave"], 30, komi=20.5, history=[after(game, move) for move in moves])
+    assert_same_tree(search.tree, scalar)
     assert scalar.struck == len(moves)
-    np.testing.assert_array_equal(np.flatnonzero(batched.tree.visits[ROOT]), [game.pass_move])
+    np.testing.assert_array_equal(np.flatnonzero(search.tree.visits(search.tree.root)), [game.pass_move])
 
 
 @pytest.mark.parametrize("to_play, komi, may_pass", [(1, -30.5, True), (1, 30.5, False), (-1, -30.5, False), (-1, 30.5, True)])
 def test_a_pass_is_answered_by_a_pass_if_that_does_not_lose(to_play, komi, may_pass):
     game = Game(5, middle_game(5, 6, seed=8).stones, to_play=to_play, passes=1)
-    batched, scalar = grow_both(game, RULES["rave"], 40, komi=komi)
-    assert_same_tree(batched.tree, scalar)
-    assert (batched.tree.child[ROOT, -1] != FORBIDDEN) == may_pass
+    search, scalar = grow_both(game, RULES["rave"], 40, komi=komi)
+    assert_same_tree(search.tree, scalar)
+    assert search.tree.open(search.tree.root)[-1] == may_pass
 
 
 def test_drawn_ends_count_half():
     """At every visit to them: the root may pass into a draw."""
     game = parse(CLOSE, passes=1)[0]
-    batched, scalar = grow_both(game, RULES["ucb1"], 60, komi=game.margin())
-    assert_same_tree(batched.tree, scalar)
-    assert batched.tree.wins[ROOT, -1] == batched.tree.visits[ROOT, -1] > 1
+    search, scalar = grow_both(game, RULES["ucb1"], 60, komi=game.margin())
+    assert_same_tree(search.tree, scalar)
+    assert search.tree.wins(search.tree.root)[-1] == search.tree.visits(search.tree.root)[-1] > 1
 
 
 def test_reference_notices_a_wrong_tree():
     """The comparison itself: the trees of another rule differ."""
-    batched, scalar = grow_both(Game(3), RULES["rave"], 60, komi=0.5)
-    assert_same_tree(batched.tree, scalar)
+    search, scalar = grow_both(Game(3), RULES["rave"], 60, komi=0.5)
+    assert_same_tree(search.tree, scalar)
     loose, _ = grow_both(Game(3), dataclasses.replace(RULES["rave"], strict=False), 60, komi=0.5)
     with pytest.raises(AssertionError):
         assert_same_tree(loose.tree, scalar)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from search import UCB1, Rave
-from search.selection import CREDITS, Counts, hand_selected_beta, minimum_mse_beta
+from search.selection import CREDITS
+from search.values import hand_selected_beta, log, value
 
 # (visits, RAVE visits) -> beta at a bias of .015, to nine places.
 GOLDEN = {
@@ -25,34 +26,43 @@ GOLDEN = {
 
 @pytest.mark.parametrize("counts", GOLDEN)
 def test_golden_minimum_mse_beta(counts):
-    assert minimum_mse_beta(*counts, bias=0.015) == pytest.approx(GOLDEN[counts], abs=5e-10)
-
-
-def test_minimum_mse_beta_of_arrays():
-    """Element by element; without a bias the weights are the shares of the visits."""
-    c, rc = (np.array(x) for x in zip(*GOLDEN))
-    np.testing.assert_allclose(minimum_mse_beta(c, rc, 0.015), list(GOLDEN.values()), atol=5e-10)
-    np.testing.assert_allclose(minimum_mse_beta(c, rc, 0.0), rc / (c + rc))
+    """The weight shows where one value is 1 and the other 0."""
+    c, rc = counts
+    assert value_of(Rave(bias=0.015), 1, c, 0, rc, 2 * rc) == pytest.approx(GOLDEN[counts], abs=5e-10)
 
 
 def test_hand_selected_beta():
     """One half at k visits, one at none, and falling."""
-    assert hand_selected_beta(1000, 1000) == pytest.approx(0.5)
+    assert hand_selected_beta(1000, 1000.0) == pytest.approx(0.5)
     assert hand_selected_beta(0, 7.0) == 1
-    np.testing.assert_allclose(hand_selected_beta(np.array([1, 8]), 3.0), [math.sqrt(3 / 6), math.sqrt(3 / 27)])
+    assert [hand_selected_beta(n, 3.0) for n in (1, 8)] == pytest.approx([math.sqrt(3 / 6), math.sqrt(3 / 27)])
 
 
-def random_counts(seed: int, rows: int = 40, moves: int = 26) -> Counts:
-    """Statistics as a tree could hold, many of them zero."""
+def test_logarithm():
+    """Exact at 1, and within rounding of the library's everywhere; it rises."""
+    numbers = sorted({*range(1, 3000), *(10**k for k in range(13)), *(3 * 2**k for k in range(40)), 2**53 - 1})
+    assert log(1) == 0
+    for n in numbers[1:]:
+        assert log(n) == pytest.approx(math.log(n), rel=4e-16, abs=0)
+    assert all(log(a) < log(b) for a, b in zip(numbers[:-1], numbers[1:]))
+
+
+def value_of(rule, n: int, c, w, rc, rw) -> float:
+    """What the compiled rule says of a move, at a node of n visits."""
+    return value(rule.numbers, log(n), hand_selected_beta(n, rule.numbers.k), *map(float, (c, w, rc, rw)))
+
+
+def random_counts(seed: int, number: int = 1000) -> list[tuple[int, ...]]:
+    """Statistics (n, c, w, rc, rw) as a tree could hold, many of them zero."""
     rng = np.random.default_rng(seed)
-    visits, rave_visits = rng.integers(0, 50, (rows, moves)), rng.integers(0, 300, (rows, moves))
-    visits[rng.random(visits.shape) < 0.3] = 0
-    rave_visits[rng.random(visits.shape) < 0.3] = 0
+    visits, rave_visits = rng.integers(0, 50, number), rng.integers(0, 300, number)
+    visits[rng.random(number) < 0.3] = 0
+    rave_visits[rng.random(number) < 0.3] = 0
     wins, rave_wins = rng.integers(0, 2 * visits + 1), rng.integers(0, 2 * rave_visits + 1)
-    return Counts(visits.sum(axis=1, keepdims=True) + 1, visits, wins, rave_visits, rave_wins)
+    return list(zip(*(x.tolist() for x in (visits + rng.integers(1, 1000, number), visits, wins, rave_visits, rave_wins))))
 
 
-def naive_rave(rule: Rave, n: int, c: int, w: int, rc: int, rw: int) -> float:
+def naive_rave(rule: Rave, n: int, c, w, rc, rw) -> float:
     """`(1 - beta) Q + beta Q_rave` with its limits, and the term of UCB1 (an unvisited move counts as half a visit)."""
     if c == 0 and rc == 0:
         value = rule.first_play
@@ -79,43 +89,32 @@ RULES = [
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_rave_values(rule):
-    counts = random_counts(seed=1)
-    expected = np.array([
-        [naive_rave(rule, int(n[0]), *map(int, cell)) for cell in zip(*row)]
-        for n, *row in zip(counts.node_visits, counts.visits, counts.wins, counts.rave_visits, counts.rave_wins)
-    ])  # fmt: skip
-    np.testing.assert_allclose(rule.values(counts), expected, rtol=1e-12, atol=1e-12)
-    zero_c, zero_rc = counts.visits == 0, counts.rave_visits == 0
-    for case in (zero_c & zero_rc, zero_c & ~zero_rc, ~zero_c & zero_rc, ~zero_c & ~zero_rc):
-        assert case.sum() > 20
+    cells = random_counts(seed=1)
+    for cell in cells:
+        assert value_of(rule, *cell) == pytest.approx(naive_rave(rule, *cell), rel=1e-12, abs=1e-12), cell
+    for known in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        assert sum((c > 0, rc > 0) == known for _, c, _, rc, _ in cells) > 20
 
 
 def test_rave_values_of_fractions():
     """Weighted credits are fractions, some of them small."""
     rule = Rave(credit="weighted_v1")
-    counts = Counts(np.array([[9]]), np.array([[0, 3, 2]]), np.array([[0, 4, 3]]), np.array([[0.25, 1e-3, 1.5]]),
-                    np.array([[0.5, 1e-3, 0.75]]))  # fmt: skip
-    expected = [[naive_rave(rule, 9, *cell) for cell in ((0, 0, 0.25, 0.5), (3, 4, 1e-3, 1e-3), (2, 3, 1.5, 0.75))]]
-    np.testing.assert_allclose(rule.values(counts), expected, rtol=1e-12)
+    for cell in ((0, 0, 0.25, 0.5), (3, 4, 1e-3, 1e-3), (2, 3, 1.5, 0.75)):
+        assert value_of(rule, 9, *cell) == pytest.approx(naive_rave(rule, 9, *cell), rel=1e-12)
 
 
 @pytest.mark.parametrize("rule", [UCB1(), UCB1(exploration=0.0), UCB1(exploration=1.4, first_play=10)], ids=str)
 def test_ucb1_values(rule):
     """`Q + C sqrt(ln(parent visits) / visits)`, and a first-play urgency instead of infinity."""
-    counts = random_counts(seed=2)
-    for i, n in enumerate(counts.node_visits[:, 0]):
-        for value, c, w in zip(rule.values(counts)[i], counts.visits[i], counts.wins[i]):
-            expected = w / (2 * c) + rule.exploration * math.sqrt(math.log(n) / c) if c else rule.first_play
-            assert value == pytest.approx(expected, rel=1e-12)
-    assert (counts.visits == 0).any() and (counts.visits > 0).any()
+    for n, c, w, rc, rw in random_counts(seed=2):
+        expected = w / (2 * c) + rule.exploration * math.sqrt(math.log(n) / c) if c else rule.first_play
+        assert value_of(rule, n, c, w, rc, rw) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_sure_win_is_better_than_a_sure_loss():
     """The perspective: wins are the mover's, at every rule."""
-    counts = Counts(np.array([[21]]), np.array([[10, 10]]), np.array([[20, 0]]), np.array([[10, 10]]), np.array([[20, 0]]))
     for rule in (*RULES, UCB1()):
-        win, loss = rule.values(counts)[0]
-        assert win - loss == pytest.approx(1)
+        assert value_of(rule, 21, 10, 20, 10, 20) - value_of(rule, 21, 10, 0, 10, 0) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("options", [

@@ -8,8 +8,7 @@ from jaxgo import BLACK
 from search import UCB1, Rave, Search
 from search.rounds import Restrictions
 from search.shared import SharedLeaves
-from search.tree import ROOT
-from tests.search.test_histories import assert_same_arrays
+from tests.search.trees import assert_same_trees, nodes_by_path
 
 VISITS = 600
 
@@ -48,7 +47,7 @@ def test_a_tree_is_the_same_alone_and_among_others(shared, in_flight):
         alone = Search(position, leaves=32, in_flight=in_flight, **options)
         alone.run(visits=VISITS)
         assert search.visits == alone.visits == VISITS
-        assert_same_arrays(search.tree, alone.tree)
+        assert_same_trees(search.tree, alone.tree)
         alone.close()
 
 
@@ -56,7 +55,7 @@ def test_a_search_runs_by_itself_on_a_shared_device(shared):
     one, other = (Search(jaxgo.Position.empty(5), device=device, leaves=32, seed=1) for device in (shared, None))
     for search in (one, other):
         search.run(visits=VISITS)
-    assert_same_arrays(one.tree, other.tree)
+    assert_same_trees(one.tree, other.tree)
     other.close()
 
 
@@ -72,7 +71,7 @@ def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
     drive([searches[0], searches[3]], shared, VISITS)
     alone = Search(position, leaves=32, **options)
     alone.run(visits=VISITS)
-    assert_same_arrays(searches[0].tree, alone.tree)
+    assert_same_trees(searches[0].tree, alone.tree)
     alone.close()
 
 
@@ -114,9 +113,8 @@ def test_moves_to_avoid_and_to_keep_to(shared):
         """Points that were tried at the root, and two moves further on."""
         search = Search(jaxgo.Position.empty(5), device=shared, leaves=32, komi=0.5, restrictions=restrictions(**options))
         search.run(visits=2000)
-        root = set(np.flatnonzero(search.tree.visits[ROOT]).tolist())
-        deeper = [n for n in range(1, search.tree.count) if search.tree.depth[n] == 2 and search.tree.ready[n]]
-        return root, {int(m) for n in deeper for m in np.flatnonzero(search.tree.child[n] > 0)}
+        paths = nodes_by_path(search.tree)
+        return {path[0] for path in paths if len(path) == 1}, {path[2] for path in paths if len(path) == 3}
 
     assert 12 in tried()[0]
     root, deeper = tried(avoid=[12])
@@ -141,7 +139,7 @@ def test_an_allowed_move_need_only_be_legal(shared):
     """, to_play=BLACK)  # fmt: skip
     search = Search(position, device=shared, leaves=32, restrictions=restrictions(allow=[0]))
     search.run(visits=300)
-    assert np.flatnonzero(search.tree.visits[ROOT]).tolist() == [0]
+    assert np.flatnonzero(search.statistics().visits).tolist() == [0]
     assert search.best() == 0
 
 

@@ -7,8 +7,10 @@ import pytest
 import jaxgo
 from jaxgo.board.coordinates import coordinate
 from search import Limits, Search, make_player
+from search.ownership import positions_of
 from search.selection import UCB1, Rave
 from tests.search.tactics import PROBLEMS, SEKI
+from tests.search.trees import nodes_by_path
 
 TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr")
 FLAT = ("amaf", "wamaf", "wamaf2", "mctr", "mctr-capture", "mc", "ucb")
@@ -133,15 +135,14 @@ def test_no_line_of_the_tree_repeats_a_position(rule):
         search = Search(jaxgo.Position.empty(size), rule=rule, komi=0.5, leaves=16, playouts_per_leaf=4)
         search.run(visits=12_000)
         tree = search.tree
-        for node in np.flatnonzero(tree.ready[: tree.count]):
-            hashes, at = [], int(node)
-            while at:
-                if tree.move[at] < size * size:
-                    hashes.append(int(tree.hash[at]))
-                at = int(tree.parent[at])
-            hashes.append(int(tree.hash[0]))
-            assert len(set(hashes)) == len(hashes), tree.path(int(node))
-        unready = np.flatnonzero(~tree.ready[1 : tree.count]) + 1
-        struck += len(unready)
-        assert (tree.child[tree.parent[unready], tree.move[unready]] == -1).all()
+        for path, node in nodes_by_path(tree).items():
+            hashes = [int(tree[tree.root]["hash"])]
+            while node != tree.root:
+                if tree[node]["move"] < size * size:
+                    hashes.append(int(tree[node]["hash"]))
+                node = int(tree[node]["parent"])
+            assert len(set(hashes)) == len(hashes), path
+        nodes = np.array(list(nodes_by_path(tree).values()))
+        useful = np.asarray(positions_of(search, nodes).useful())
+        struck += sum((may & ~tree.open(node)[:-1]).sum() for may, node in zip(useful, nodes))
     assert struck > 10, "superko never came up"

@@ -16,7 +16,7 @@ from search.gtp.thinker import close
 from search.move_infos import move_infos, move_infos_of_choice, root_info
 from search.players import Player
 from search.search import Search
-from search.tree import ROOT, Tree
+from search.tree import Tree
 
 #: How long analysis goes on when nobody interrupts it, seconds.
 FOR_EVER = 1e9
@@ -169,12 +169,12 @@ def _root_info_of_choice(choice: Choice) -> dict:
 
 def _visits_along(tree: Tree, info: dict) -> list[int]:
     """The playouts through each move of a line from the root."""
-    node, out = ROOT, []
+    node, out = tree.root, []
     for name in info["pv"]:
         move = arguments.vertex(name, tree.size)
         # Playouts under way are in the tree already, but not among the move's visits.
-        out.append(min(int(tree.visits[node, move]), out[-1]) if out else info["visits"])
-        node = int(tree.child[node, move])
+        out.append(min(int(tree.visits(node)[move]), out[-1]) if out else info["visits"])
+        node = tree.child(node, move)
     return out
 
 

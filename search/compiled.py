@@ -1,0 +1,50 @@
+"""Compiling the tree's loops, which Numba does at their first use, in a second or two.
+
+No mathematics is rearranged (`fastmath` stays off) and nothing but IEEE 754's exactly rounded operations is used, so that trees
+are equal on every machine. Where jax keeps what it compiles (see `jaxgo.base.cache`), the loops are kept beside it; where it
+keeps nothing, nothing is written.
+"""
+
+import hashlib
+import os
+import pathlib
+import sys
+
+import numba
+
+#: The modules with compiled functions. Numba sees that a function's own file has changed, but not those of others that it calls.
+MODULES = ("backup", "compiled", "descent", "histories", "nodes", "tree", "values")
+
+
+def part(function):
+    """Compiles a function for plain numbers and arrays that compiled functions alone call, which takes less time."""
+    return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def compiled(function):
+    """Compiles a function for plain numbers and arrays; it holds no lock while it runs."""
+    dispatcher = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    folder = _folder()
+    if folder is not None:
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+        try:
+            dispatcher.enable_caching()
+        finally:
+            numba.config.CACHE_DIR = before
+    return dispatcher
+
+
+def _folder() -> str | None:
+    """Where compiled loops are kept: a folder of this version's own, beside jax's programs; None where none can be."""
+    place = os.environ.get("JAX_COMPILATION_CACHE_DIR")
+    if not place and "jax" in sys.modules:
+        place = getattr(sys.modules["jax"].config, "jax_compilation_cache_dir", None)
+    if not place or "://" in place:  # jax can keep programs in buckets of the cloud
+        return None
+    source = b"".join(path.read_bytes() for name in MODULES if (path := pathlib.Path(__file__).with_name(f"{name}.py")).exists())
+    folder = os.path.join(place, f"tree-{hashlib.sha256(source).hexdigest()[:16]}")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None

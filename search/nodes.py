@@ -1,0 +1,335 @@
+"""The tree's memory: nodes, their links, and the room that their statistics take; compiled.
+
+A node is a record, linked to its parent, its first child and its next sibling. Its RAVE statistics lie in one of three pools, as
+large as its playouts need: most nodes are visited once, and what one visit brings fits a byte for each point; from the second
+visit on there is a row of 32-bit floats, which hold counts exactly up to 2**24; a node of millions of playouts has 64 bits, for
+more than 10**15. All share one limit in bytes.
+
+Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
+so that giving up a million nodes takes no time. A full tree takes back its coldest leaves: a hand goes round the nodes, cools
+each leaf that it passes by one degree, and takes those that are cold; every visit warms a leaf to the logarithm of its visits.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from search.compiled import compiled, part
+
+#: In links: no node.
+NONE = -1
+#: States of a node: free, or on its way to the device, described by it, found to repeat a position, given up with its subtree.
+FREE, NEW, READY, STRUCK, DEAD = range(5)
+#: Pools; the nodes themselves, and where RAVE statistics lie: bytes, 32-bit floats, 64-bit floats. Of a node: NODES is none yet.
+NODES, FIRST, NARROW, WIDE = range(4)
+#: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
+MOST_IN_A_BYTE = 15
+#: From so many playouts on, a node's statistics are 64-bit floats. (Results, in halves, and V2's credits are larger.)
+WIDE_FROM = 1 << 22
+
+NODE = np.dtype(
+    [
+        ("visits", np.int64), ("wins", np.int64), ("leads", np.float64), ("squares", np.float64), ("hash", np.uint64),
+        ("parent", np.int32), ("sibling", np.int32), ("first", np.int32), ("row", np.int32), ("pending", np.int32),
+        ("depth", np.int32), ("move", np.int16), ("ko", np.int16), ("margin", np.int16), ("passes", np.int8),
+        ("state", np.int8), ("pool", np.int8), ("heat", np.int8),
+    ],
+    align=True,
+)  # fmt: skip
+"""A node, from the view of its player to move.
+
+`visits` are all playouts through it, those on their way (`pending`) included; `wins` their results in halves; `leads` the sum of
+the mover's area minus the other's, `squares` that of the squares. `hash`, `ko`, `passes` and `margin` describe its position as
+the device does (see `jaxgo.LeafResults`). `move` leads to it from its parent. `pool` and `row` say where its RAVE statistics lie.
+"""
+
+POOL = np.dtype([("bytes", np.int64), ("count", np.int64), ("spare", np.int64)])
+"""A pool: bytes of a row, rows ever used, and how many of these are free again."""
+
+BOOK = np.dtype([("used", np.int64), ("limit", np.int64), ("root", np.int64), ("dead", np.int64), ("hand", np.int64)])
+"""Bytes in use and allowed, the root, the first node of the dead, and the last node that the hand came by."""
+
+
+class Memory(NamedTuple):
+    """All arrays of a tree; C colours (the mover's statistics, or the other's too), M moves, the last one the pass."""
+
+    nodes: np.ndarray
+    """NODE [n]."""
+    words: np.ndarray
+    """uint32 [n, 2 W]: the stones of the player to move, then the other's."""
+    open: np.ndarray
+    """uint32 [n, ceil(M / 32)]: a bit for each move that may be tried."""
+    legal: np.ndarray
+    """uint32 [n, 2, ceil(M / 32)]: where either may play; without rows where no rule asks."""
+    first: np.ndarray
+    """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
+    narrow: np.ndarray
+    """float32 [rows, C, 2, M]: what each point has earned, and that times the results of who earned it."""
+    wide: np.ndarray
+    """float64, likewise."""
+    spare: np.ndarray
+    """int32 [pools, n]: of each pool the free rows, a stack."""
+    pools: np.ndarray
+    """POOL [4]."""
+    book: np.ndarray
+    """BOOK [1]."""
+
+
+@part
+def has_bit(words, bit):
+    """Whether a set of bits has this one."""
+    return (words[bit >> 5] >> np.uint32(bit & 31)) & np.uint32(1) != np.uint32(0)
+
+
+@compiled
+def set_bits(words, flags):
+    """Makes words the set of the bits whose flags are true."""
+    for word in range(len(words)):
+        words[word] = np.uint32(0)
+    for bit in range(len(flags)):
+        if flags[bit]:
+            words[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+
+
+@part
+def clear_bit(words, bit):
+    """Takes a bit out."""
+    words[bit >> 5] &= ~(np.uint32(1) << np.uint32(bit & 31))
+
+
+@part
+def parent_of(memory, node):
+    """The node above; NONE of the root."""
+    return np.int64(memory.nodes[node].parent)
+
+
+@part
+def first_child(memory, node):
+    """The first of a node's children, NONE without any; `next_child` gives the others."""
+    return np.int64(memory.nodes[node].first)
+
+
+@part
+def next_child(memory, child):
+    """The child of the same node after this one; NONE after the last."""
+    return np.int64(memory.nodes[child].sibling)
+
+
+@compiled
+def child_of(memory, node, move):
+    """The node that a move leads to; NONE without one."""
+    child = first_child(memory, node)
+    while child != NONE and memory.nodes[child].move != move:
+        child = next_child(memory, child)
+    return child
+
+
+@part
+def take(memory, pool):
+    """A row of a pool; NONE where there is no room."""
+    book, rows = memory.book[0], memory.pools[pool]
+    if pool == NODES and book.dead != NONE:
+        bury_one(memory)
+    while book.used + rows.bytes > book.limit:
+        if book.dead != NONE:
+            bury_one(memory)
+        elif not take_coldest_leaf(memory):
+            return NONE
+    book.used += rows.bytes
+    if rows.spare > 0:
+        rows.spare -= 1
+        return np.int64(memory.spare[pool, rows.spare])
+    rows.count += 1
+    return rows.count - 1
+
+
+@part
+def give_back(memory, pool, row):
+    """Makes a row free again."""
+    rows = memory.pools[pool]
+    memory.spare[pool, rows.spare] = row
+    rows.spare += 1
+    memory.book[0].used -= rows.bytes
+
+
+@compiled
+def add_node(memory, parent, move):
+    """A new node for a move of another; NONE where there is no room."""
+    if parent != NONE:  # it must not be taken for a cold leaf
+        memory.nodes[parent].pending += 1
+    node = take(memory, np.int64(NODES))
+    if parent != NONE:
+        memory.nodes[parent].pending -= 1
+    if node == NONE:
+        return node
+    x = memory.nodes[node]
+    x.visits, x.wins, x.leads, x.squares, x.pending, x.hash = 0, 0, 0.0, 0.0, 0, 0
+    x.parent, x.move, x.first, x.sibling, x.depth = parent, move, NONE, NONE, 0
+    x.row, x.pool, x.heat, x.state = NONE, NODES, 0, NEW
+    if parent != NONE:
+        above = memory.nodes[parent]
+        x.depth, x.sibling = above.depth + 1, above.first
+        above.first = node
+    return node
+
+
+@part
+def unlink(memory, node):
+    """Takes a node from its parent's children."""
+    parent, following = parent_of(memory, node), next_child(memory, node)
+    child = first_child(memory, parent)
+    if child == node:
+        memory.nodes[parent].first = following
+        return
+    while next_child(memory, child) != node:
+        child = next_child(memory, child)
+    memory.nodes[child].sibling = following
+
+
+@part
+def release(memory, node):
+    """Makes a node's memory free."""
+    x = memory.nodes[node]
+    if x.pool != NODES:
+        give_back(memory, np.int64(x.pool), np.int64(x.row))
+    x.state = FREE
+    give_back(memory, np.int64(NODES), node)
+
+
+@part
+def give_up(memory, node):
+    """Hangs a node and all below it, linked to nothing else any more, on the list of the dead."""
+    book, x = memory.book[0], memory.nodes[node]
+    x.state, x.parent = DEAD, book.dead
+    book.dead = node
+
+
+@compiled
+def bury_one(memory):
+    """Frees the first of the dead; its children are dead then."""
+    book = memory.book[0]
+    node = book.dead
+    book.dead = parent_of(memory, node)
+    child = first_child(memory, node)
+    while child != NONE:
+        following = next_child(memory, child)
+        give_up(memory, child)
+        child = following
+    release(memory, node)
+
+
+@compiled
+def keep(memory, node):
+    """Makes a child of the root the root, and gives up all that is not below it."""
+    book, x = memory.book[0], memory.nodes[node]
+    unlink(memory, node)
+    give_up(memory, book.root)
+    x.parent, x.sibling, book.root = NONE, NONE, node
+
+
+@part
+def take_coldest_leaf(memory):
+    """Frees a leaf that has not been visited for long; whether there was one. The root's moves, of which people read, stay."""
+    book, count = memory.book[0], memory.pools[NODES].count
+    for _ in range(64 * count):
+        book.hand = (book.hand + 1) % count
+        x = memory.nodes[book.hand]
+        if x.state == READY and x.first == NONE and x.pending == 0 and x.parent != book.root and x.parent != NONE:
+            if x.heat == 0:
+                above = parent_of(memory, book.hand)
+                unlink(memory, book.hand)
+                release(memory, book.hand)
+                if memory.nodes[above].first == NONE:
+                    warm(memory, above)
+                return True
+            x.heat -= 1
+    return False
+
+
+@part
+def warm(memory, node):
+    """Warms a node that has no children, by the number of times that its visits can be halved."""
+    x = memory.nodes[node]
+    x.heat, visits = 0, x.visits
+    while visits > 0:
+        x.heat, visits = x.heat + 1, visits >> 1
+
+
+@compiled
+def read_rave(memory, node, colour, out):
+    """Copies what a node's points have earned for one of the colours into float64 [2, M]; zeros where nothing is held."""
+    x = memory.nodes[node]
+    read_row(memory, np.int64(x.pool), np.int64(x.row), colour, out)
+
+
+@part
+def read_row(memory, pool, row, colour, out):
+    """The same of a row of a pool; zeros of NODES."""
+    for move in range(out.shape[1]):
+        if pool == FIRST:
+            code = np.float64(memory.first[row, colour, move])
+            number = math.floor(math.sqrt(code))
+            out[0, move], out[1, move] = number, code - number * number
+        elif pool == NARROW:
+            out[0, move], out[1, move] = memory.narrow[row, colour, 0, move], memory.narrow[row, colour, 1, move]
+        elif pool == WIDE:
+            out[0, move], out[1, move] = memory.wide[row, colour, 0, move], memory.wide[row, colour, 1, move]
+        else:
+            out[0, move], out[1, move] = 0.0, 0.0
+
+
+@part
+def add_to(total, values):
+    """total += values."""
+    for i in range(len(total)):
+        total[i] += values[i]
+
+
+@compiled
+def add_rave(memory, node, earned, held, pool):
+    """Adds what points have earned to a node's RAVE statistics.
+
+    Where a full tree has no room for more than a first visit's statistics, these stay as they are.
+
+    Args:
+      memory: the tree.
+      node: the node.
+      earned: float64 [C, 2, M].
+      held: float64 [2, M], scratch.
+      pool: FIRST or NARROW, where those of a first visit go.
+    """
+    x = memory.nodes[node]
+    old_pool, old_row, new_pool = np.int64(x.pool), np.int64(x.row), pool
+    if old_pool == FIRST:
+        new_pool = NARROW
+    elif old_pool == NARROW and x.visits >= WIDE_FROM or old_pool == WIDE:
+        new_pool = WIDE
+    elif old_pool == NARROW:
+        new_pool = NARROW
+    if new_pool != old_pool:
+        row = take(memory, new_pool)
+        if row != NONE:
+            x.row, x.pool = row, new_pool
+        elif old_pool != NARROW:
+            return
+    row, pool, moves = np.int64(x.row), np.int64(x.pool), earned.shape[2]
+    for colour in range(earned.shape[0]):
+        if pool == old_pool and pool == NARROW:
+            for what in range(2):
+                add_to(memory.narrow[row, colour, what], earned[colour, what])
+        elif pool == old_pool:
+            for what in range(2):
+                add_to(memory.wide[row, colour, what], earned[colour, what])
+        else:
+            read_row(memory, old_pool, old_row, colour, held)
+            for move in range(moves):
+                number, won = held[0, move] + earned[colour, 0, move], held[1, move] + earned[colour, 1, move]
+                if pool == FIRST:
+                    memory.first[row, colour, move] = np.uint8(number * number + won)
+                elif pool == NARROW:
+                    memory.narrow[row, colour, 0, move], memory.narrow[row, colour, 1, move] = number, won
+                else:
+                    memory.wide[row, colour, 0, move], memory.wide[row, colour, 1, move] = number, won
+    if pool != old_pool and old_pool != NODES:
+        give_back(memory, old_pool, old_row)
