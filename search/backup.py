@@ -21,6 +21,7 @@ from search.nodes import (
     add_rave,
     child_of,
     clear_bit,
+    count_move,
     parent_of,
     release,
     set_bits,
@@ -80,8 +81,6 @@ class Scratch(NamedTuple):
     """float64 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
     earned: np.ndarray
     """float64 [C, 2, M]: what they earned the node's mover, and the other if there are two colours."""
-    held: np.ndarray
-    """float64 [2, M]."""
     used: np.ndarray
     """int64 [M]."""
     playable: np.ndarray
@@ -158,12 +157,13 @@ def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
         elif terms.credit != NO_CREDIT:
             weigh(terms.credit, played, distance, scratch.earned)
         if terms.credit != NO_CREDIT:
-            add_rave(memory, node, scratch.earned, scratch.held, pool)
+            add_rave(memory, node, scratch.earned, pool)
         x.pending -= playouts  # from here on it may be taken for a cold leaf
         above = parent_of(memory, node)
         if above == NONE:
             return
         wins, lead, distance = 2 * playouts - wins, -lead, distance + 1
+        count_move(memory, above, x.move, 0, wins)
         if terms.credit == AMAF and x.move < scratch.first.shape[2] - 1:
             player = distance & 1
             scratch.first[player, 0, x.move], scratch.first[player, 1, x.move] = playouts, wins
@@ -193,7 +193,10 @@ def take_back(memory, leaf, playouts):
         x = memory.nodes[node]
         x.visits -= playouts
         x.pending -= playouts
-        node = parent_of(memory, node)
+        above = parent_of(memory, node)
+        if above != NONE:
+            count_move(memory, above, x.move, -playouts, 0)
+        node = above
     x = memory.nodes[leaf]
     if x.visits == 0 and x.parent != NONE:
         if x.state != STRUCK:

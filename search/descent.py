@@ -3,12 +3,27 @@
 import numpy as np
 
 from search.compiled import compiled, part
-from search.nodes import NONE, READY, add_node, child_of, first_child, has_bit, next_child, parent_of, read_rave, warm
+from search.nodes import (
+    NONE,
+    READY,
+    add_node,
+    can_have_children,
+    child_in_front,
+    count_move,
+    has_bit,
+    parent_of,
+    read_moves,
+    read_rave,
+    warm,
+)
 from search.selection import UCT
-from search.values import hand_selected_beta, log, value
+from search.values import work_out
 
 #: Values that differ by less count as equal; ties are broken at random.
 TIE = 1e-9
+#: Rows of the scratch that descents work in: values, visits and wins of the moves, and what points have earned, with its results.
+VALUES, VISITS, WINS, EARNED = range(4)
+SCRATCH = 5
 #: Random numbers that break ties, but for those of the last place's moves.
 TABLE = 8192
 
@@ -44,7 +59,7 @@ def choose_leaves(memory, rule, ties, playouts, deepest, leaves, scratch):
       deepest: how many moves a descent may go.
       leaves: int32 [n], the nodes that were reached. Of one that is described already (an end of the game, the deepest that may
         be, or one whose move found no room in a full tree) the own position is the leaf.
-      scratch: float64 [3, M], the last two rows 0 where the rule has no RAVE statistics.
+      scratch: float64 [SCRATCH, M], the last two rows 0 where the rule has no RAVE statistics.
     """
     for i in range(len(leaves)):
         node = descend(memory, rule, ties, deepest, scratch)
@@ -55,7 +70,10 @@ def choose_leaves(memory, rule, ties, playouts, deepest, leaves, scratch):
             x.pending += playouts
             if x.first == NONE:
                 warm(memory, node)
-            node = parent_of(memory, node)
+            above = parent_of(memory, node)
+            if above != NONE:
+                count_move(memory, above, x.move, playouts, 0)
+            node = above
 
 
 @part
@@ -67,10 +85,12 @@ def descend(memory, rule, ties, deepest, scratch):
         x = memory.nodes[node]
         if x.state != READY or x.passes >= 2 or x.depth >= lowest:
             return node
+        if not can_have_children(memory, node):
+            return node
         if x.visits >= rule.reference_visits:
             reference = node
         move = best_move(memory, rule, ties, node, reference, scratch)
-        child = child_of(memory, node, move)
+        child = child_in_front(memory, node, move) if scratch[VISITS, move] > 0 else np.int64(NONE)
         if child == NONE:
             child = add_node(memory, node, move)
         if child == NONE:
@@ -81,22 +101,14 @@ def descend(memory, rule, ties, deepest, scratch):
 @part
 def best_move(memory, rule, ties, node, reference, scratch):
     """The move of the highest value at a node; `reference` is the node whose RAVE statistics it takes."""
-    x, values, rave = memory.nodes[node], scratch[0], scratch[1:]
-    log_n = log(x.visits) if rule.exploration > 0 else 0.0
-    beta = hand_selected_beta(x.visits, rule.k)
+    x = memory.nodes[node]
     if rule.kind != UCT:
-        read_rave(memory, reference, (x.depth - memory.nodes[reference].depth) & 1, rave)
-    for move in range(len(values)):
-        values[move] = rule.first_play if rule.kind == UCT else value(rule, log_n, beta, 0.0, 0.0, rave[0, move], rave[1, move])
-    child = first_child(memory, node)
-    while child != NONE:
-        y = memory.nodes[child]
-        c, w = np.float64(y.visits), np.float64(2 * (y.visits - y.pending) - y.wins)
-        values[y.move] = value(rule, log_n, beta, c, w, rave[0, y.move], rave[1, y.move])
-        child = next_child(memory, child)
+        read_rave(memory, reference, (x.depth - memory.nodes[reference].depth) & 1, scratch[EARNED : EARNED + 2])
+    read_moves(memory, node, scratch[VISITS : VISITS + 2])
+    work_out(rule, x.visits, scratch[VALUES], scratch[VISITS], scratch[WINS], scratch[EARNED], scratch[EARNED + 1])
     start, best, most, may_be_tried = place(x.hash, x.visits), -1, -np.inf, memory.open[node]
-    for move in range(len(values)):
-        worth = values[move] + ties[start + move]
+    for move in range(scratch.shape[1]):
+        worth = scratch[VALUES, move] + ties[start + move]
         if worth > most and has_bit(may_be_tried, move):
             best, most = move, worth
     return best

@@ -1,9 +1,10 @@
 """The tree's memory: nodes, their links, and the room that their statistics take; compiled.
 
-A node is a record, linked to its parent, its first child and its next sibling. Its RAVE statistics lie in one of three pools, as
-large as its playouts need: most nodes are visited once, and what one visit brings fits a byte for each point; from the second
-visit on there is a row of 32-bit floats, which hold counts exactly up to 2**24; a node of millions of playouts has 64 bits, for
-more than 10**15. All share one limit in bytes.
+A node is a record, linked to its parent, its first child and its next sibling. Its statistics of moves lie in one of three pools,
+as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point; from the
+second visit on there is a row of 32-bit floats, which hold counts exactly up to 2**24; a node of millions of playouts has 64 bits,
+for more than 10**15. The row also has the playouts through each move and their results, side by side, so that choosing a move
+reads one row instead of all children. All share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
 so that giving up a million nodes takes no time. A full tree takes back its coldest leaves: a hand goes round the nodes, cools
@@ -21,7 +22,7 @@ from search.compiled import compiled, part
 NONE = -1
 #: States of a node: free, or on its way to the device, described by it, found to repeat a position, given up with its subtree.
 FREE, NEW, READY, STRUCK, DEAD = range(5)
-#: Pools; the nodes themselves, and where RAVE statistics lie: bytes, 32-bit floats, 64-bit floats. Of a node: NODES is none yet.
+#: Pools; the nodes themselves, and where statistics of moves lie: bytes, 32-bit floats, 64-bit floats. Of a node: NODES is none yet.
 NODES, FIRST, NARROW, WIDE = range(4)
 #: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
 MOST_IN_A_BYTE = 15
@@ -41,7 +42,8 @@ NODE = np.dtype(
 
 `visits` are all playouts through it, those on their way (`pending`) included; `wins` their results in halves; `leads` the sum of
 the mover's area minus the other's, `squares` that of the squares. `hash`, `ko`, `passes` and `margin` describe its position as
-the device does (see `jaxgo.LeafResults`). `move` leads to it from its parent. `pool` and `row` say where its RAVE statistics lie.
+the device does (see `jaxgo.LeafResults`). `move` leads to it from its parent. `pool` and `row` say where its statistics of moves
+lie.
 """
 
 POOL = np.dtype([("bytes", np.int64), ("count", np.int64), ("spare", np.int64)])
@@ -65,7 +67,8 @@ class Memory(NamedTuple):
     first: np.ndarray
     """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
     narrow: np.ndarray
-    """float32 [rows, C, 2, M]: what each point has earned, and that times the results of who earned it."""
+    """float32 [rows, C + 1, 2, M]: what each point has earned, and that times the results of who earned it; last the visits of each
+    move, those on their way included, and their results for the mover, in halves."""
     wide: np.ndarray
     """float64, likewise."""
     spare: np.ndarray
@@ -122,6 +125,19 @@ def child_of(memory, node, move):
     child = first_child(memory, node)
     while child != NONE and memory.nodes[child].move != move:
         child = next_child(memory, child)
+    return child
+
+
+@part
+def child_in_front(memory, node, move):
+    """The same; it becomes the first child, so that those that are asked for often are found fast."""
+    child, before = first_child(memory, node), np.int64(NONE)
+    while child != NONE and memory.nodes[child].move != move:
+        child, before = next_child(memory, child), child
+    if child != NONE and before != NONE:
+        memory.nodes[before].sibling = memory.nodes[child].sibling
+        memory.nodes[child].sibling = memory.nodes[node].first
+        memory.nodes[node].first = child
     return child
 
 
@@ -263,20 +279,36 @@ def read_rave(memory, node, colour, out):
     read_row(memory, np.int64(x.pool), np.int64(x.row), colour, out)
 
 
+@compiled
+def read_moves(memory, node, out):
+    """Copies the visits of a node's moves and their results for its mover, in halves, into float64 [2, M]."""
+    x = memory.nodes[node]
+    read_row(memory, np.int64(x.pool), np.int64(x.row), memory.narrow.shape[1] - 1, out)
+
+
 @part
 def read_row(memory, pool, row, colour, out):
-    """The same of a row of a pool; zeros of NODES."""
-    for move in range(out.shape[1]):
-        if pool == FIRST:
+    """The same of a row of a pool, or, for the colour after the last, the visits and wins of moves; zeros where nothing is held."""
+    if pool == NARROW:
+        for what in range(2):
+            copy(out[what], memory.narrow[row, colour, what])
+    elif pool == FIRST and colour < memory.first.shape[1]:
+        for move in range(out.shape[1]):
             code = np.float64(memory.first[row, colour, move])
             number = math.floor(math.sqrt(code))
             out[0, move], out[1, move] = number, code - number * number
-        elif pool == NARROW:
-            out[0, move], out[1, move] = memory.narrow[row, colour, 0, move], memory.narrow[row, colour, 1, move]
-        elif pool == WIDE:
-            out[0, move], out[1, move] = memory.wide[row, colour, 0, move], memory.wide[row, colour, 1, move]
-        else:
-            out[0, move], out[1, move] = 0.0, 0.0
+    elif pool == WIDE:
+        for what in range(2):
+            copy(out[what], memory.wide[row, colour, what])
+    else:
+        out[:] = 0.0
+
+
+@part
+def copy(out, values):
+    """out = values."""
+    for i in range(len(out)):
+        out[i] = values[i]
 
 
 @part
@@ -286,8 +318,49 @@ def add_to(total, values):
         total[i] += values[i]
 
 
+@part
+def grow(memory, node, pool):
+    """Moves a node's statistics to a larger pool, NARROW or WIDE; whether there was room."""
+    x = memory.nodes[node]
+    x.pending += 1  # it must not be taken for a cold leaf
+    row = take(memory, pool)
+    x.pending -= 1
+    if row == NONE:
+        return False
+    for plane in range(memory.narrow.shape[1]):
+        if pool == NARROW:
+            read_row(memory, np.int64(x.pool), np.int64(x.row), plane, memory.narrow[row, plane])
+        else:
+            read_row(memory, np.int64(x.pool), np.int64(x.row), plane, memory.wide[row, plane])
+    if x.pool != NODES:
+        give_back(memory, np.int64(x.pool), np.int64(x.row))
+    x.row, x.pool = row, pool
+    return True
+
+
 @compiled
-def add_rave(memory, node, earned, held, pool):
+def can_have_children(memory, node):
+    """Sees to it that a node has room for what is known of its moves, exactly; whether it has."""
+    x = memory.nodes[node]
+    if x.pool < NARROW and not grow(memory, node, np.int64(NARROW)):
+        return False
+    return x.pool == WIDE or x.visits < WIDE_FROM or grow(memory, node, np.int64(WIDE))
+
+
+@compiled
+def count_move(memory, node, move, visits, wins):
+    """Adds visits of a move and their results to what its node knows."""
+    x, plane = memory.nodes[node], memory.narrow.shape[1] - 1
+    if x.pool == NARROW:
+        memory.narrow[x.row, plane, 0, move] += visits
+        memory.narrow[x.row, plane, 1, move] += wins
+    elif x.pool == WIDE:
+        memory.wide[x.row, plane, 0, move] += visits
+        memory.wide[x.row, plane, 1, move] += wins
+
+
+@compiled
+def add_rave(memory, node, earned, pool):
     """Adds what points have earned to a node's RAVE statistics.
 
     Where a full tree has no room for more than a first visit's statistics, these stay as they are.
@@ -296,40 +369,23 @@ def add_rave(memory, node, earned, held, pool):
       memory: the tree.
       node: the node.
       earned: float64 [C, 2, M].
-      held: float64 [2, M], scratch.
       pool: FIRST or NARROW, where those of a first visit go.
     """
     x = memory.nodes[node]
-    old_pool, old_row, new_pool = np.int64(x.pool), np.int64(x.row), pool
-    if old_pool == FIRST:
-        new_pool = NARROW
-    elif old_pool == NARROW and x.visits >= WIDE_FROM or old_pool == WIDE:
-        new_pool = WIDE
-    elif old_pool == NARROW:
-        new_pool = NARROW
-    if new_pool != old_pool:
-        row = take(memory, new_pool)
+    if x.pool == NODES and pool == FIRST:
+        x.pending += 1
+        row = take(memory, pool)
+        x.pending -= 1
         if row != NONE:
-            x.row, x.pool = row, new_pool
-        elif old_pool != NARROW:
-            return
-    row, pool, moves = np.int64(x.row), np.int64(x.pool), earned.shape[2]
-    for colour in range(earned.shape[0]):
-        if pool == old_pool and pool == NARROW:
+            x.row, x.pool = row, pool
+            for colour in range(earned.shape[0]):
+                for move in range(earned.shape[2]):
+                    number = earned[colour, 0, move]
+                    memory.first[row, colour, move] = np.uint8(number * number + earned[colour, 1, move])
+    elif can_have_children(memory, node):
+        for colour in range(earned.shape[0]):
             for what in range(2):
-                add_to(memory.narrow[row, colour, what], earned[colour, what])
-        elif pool == old_pool:
-            for what in range(2):
-                add_to(memory.wide[row, colour, what], earned[colour, what])
-        else:
-            read_row(memory, old_pool, old_row, colour, held)
-            for move in range(moves):
-                number, won = held[0, move] + earned[colour, 0, move], held[1, move] + earned[colour, 1, move]
-                if pool == FIRST:
-                    memory.first[row, colour, move] = np.uint8(number * number + won)
-                elif pool == NARROW:
-                    memory.narrow[row, colour, 0, move], memory.narrow[row, colour, 1, move] = number, won
+                if x.pool == NARROW:
+                    add_to(memory.narrow[x.row, colour, what], earned[colour, what])
                 else:
-                    memory.wide[row, colour, 0, move], memory.wide[row, colour, 1, move] = number, won
-    if pool != old_pool and old_pool != NODES:
-        give_back(memory, old_pool, old_row)
+                    add_to(memory.wide[x.row, colour, what], earned[colour, what])

@@ -9,8 +9,8 @@ import numpy as np
 from jaxgo import STAY, LeafResults, Leaves, Position
 from jaxgo.base import checks
 from jaxgo.results import outcome
-from search import histories
 from search.backup import Results, Scratch, Terms, strike, take_back, take_results
+from search import descent, histories
 from search.descent import Ties, choose_leaves
 from search.histories import Played
 from search.nodes import NONE, READY
@@ -102,9 +102,9 @@ class Rounds:
           history: uint64 [n], hashes of the game's positions before it.
         """
         moves, colours = tree.moves, tree.rave_colours
-        self._values = np.zeros((3, moves))
+        self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = Scratch(
-            np.empty((2, 2, moves)), np.empty((colours, 2, moves)), np.empty((2, moves)), np.empty(moves, np.int64),
+            np.empty((2, 2, moves)), np.empty((colours, 2, moves)), np.empty(moves, np.int64),
             np.empty(moves, np.bool_),
         )  # fmt: skip
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)

@@ -68,17 +68,16 @@ class Tree:
 
     def visits(self, node: int) -> np.ndarray:
         """int64 [M]: playouts through each move of a node, those on their way included."""
-        moves, children = self.children(node)
-        out = np.zeros(self.moves, np.int64)
-        out[moves] = self[children]["visits"]
-        return out
+        return self._moves(node)[0]
 
     def wins(self, node: int) -> np.ndarray:
         """int64 [M]: the mover's results in them."""
-        moves, children = self.children(node)
-        found, out = self[children], np.zeros(self.moves, np.int64)
-        out[moves] = 2 * (found["visits"] - found["pending"]) - found["wins"]
-        return out
+        return self._moves(node)[1]
+
+    def _moves(self, node: int) -> np.ndarray:
+        out = np.empty((2, self.moves))
+        nodes.read_moves(self.memory, node, out)
+        return out.astype(np.int64)
 
     def open(self, node: int) -> np.ndarray:
         """bool [M]: the moves that may be tried at a node."""
@@ -110,6 +109,7 @@ class Tree:
         """Compiles what is asked of a tree; on one that has nothing but its root."""
         nodes.add_node(self.memory, self.root, 0)
         self.children(self.root)
+        self.visits(self.root)
         if self.rave_colours:
             self.rave(self.root)
         self.keep(0)
@@ -132,7 +132,7 @@ def _memory(size: int, limit: int, colours: int, legal: bool) -> Memory:
     pools, book = np.zeros(4, nodes.POOL), np.zeros(1, nodes.BOOK)
     node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal)
     # Of each, the number of a free one, too.
-    pools["bytes"] = np.array([node, colours * moves, 8 * colours * moves, 16 * colours * moves]) + number
+    pools["bytes"] = np.array([node, colours * moves, 8 * (colours + 1) * moves, 16 * (colours + 1) * moves]) + number
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["dead"] = limit, NONE, NONE
@@ -140,7 +140,7 @@ def _memory(size: int, limit: int, colours: int, legal: bool) -> Memory:
         nodes=np.zeros(most[0], nodes.NODE), words=np.zeros((most[0], words), np.uint32),
         open=np.zeros((most[0], bits), np.uint32),
         legal=np.zeros((most[0] * legal, 2, bits), np.uint32), first=np.zeros((most[1], colours, moves), np.uint8),
-        narrow=np.zeros((most[2], colours, 2, moves), np.float32), wide=np.zeros((most[3], colours, 2, moves)),
+        narrow=np.zeros((most[2], colours + 1, 2, moves), np.float32), wide=np.zeros((most[3], colours + 1, 2, moves)),
         spare=np.zeros((4, most[0]), np.int32), pools=pools, book=book,
     )  # fmt: skip
 

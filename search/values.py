@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from search.compiled import compiled
+from search.compiled import compiled, part
 from search.selection import RAVE_MSE, UCT
 
 #: Added to numbers of playouts so that none is 0: far below what rounding takes away from 1.
@@ -15,27 +15,52 @@ NOTHING = 1e-20
 LOG_2 = math.log(2.0)
 
 
+@part
+def uct(rule, log_n, c, w):
+    """Of UCT's rule."""
+    tried = max(c, 0.5)
+    worth = w / (2 * tried) + rule.exploration * math.sqrt(log_n / tried)
+    return worth if c > 0 else rule.first_play
+
+
+@part
+def rave_mse(rule, c, w, rc, rw):
+    """Of the schedule "mse": (1 - beta) w/2c + beta rw/2rc over the common denominator rc + c + rc c b.
+
+    No division by c or rc, and no limits. Where nothing is known, a next to nothing decides.
+    """
+    weight = 1 + rule.b * rc
+    return (0.5 * (rw + weight * w) + NOTHING * rule.first_play) / (c * weight + (rc + NOTHING))
+
+
+@part
+def rave_hand(rule, beta, c, w, rc, rw):
+    """Of the hand-selected schedule, whose weight is `beta`."""
+    if c == 0:
+        return rw / (2 * rc) if rc > 0 else rule.first_play
+    if rc == 0:
+        return w / (2 * c)
+    return (1 - beta) * w / (2 * c) + beta * rw / (2 * rc)
+
+
 @compiled
-def value(rule, log_n, beta, c, w, rc, rw):
-    """The value of a move at a node of n visits; `log_n` is ln n, `beta` the hand-selected weight at n."""
+def work_out(rule, n, values, c, w, rc, rw):
+    """Fills the values of all moves at a node of n visits, float64 [M] all; one loop a rule, of which vectors are made."""
+    log_n = log(n) if rule.exploration > 0 else 0.0
     if rule.kind == UCT:
-        if c == 0:
-            return rule.first_play
-        return w / (2 * c) + rule.exploration * math.sqrt(log_n / c)
+        for move in range(len(values)):
+            values[move] = uct(rule, log_n, c[move], w[move])
+        return
     if rule.kind == RAVE_MSE:
-        # (1 - beta) w/2c + beta rw/2rc over the common denominator rc + c + rc c b: no division by c or rc, and no limits.
-        # Where nothing is known, a next to nothing decides.
-        weight = 1 + rule.b * rc
-        q = (0.5 * (rw + weight * w) + NOTHING * rule.first_play) / (c * weight + (rc + NOTHING))
-    elif c == 0:
-        q = rw / (2 * rc) if rc > 0 else rule.first_play
-    elif rc == 0:
-        q = w / (2 * c)
+        for move in range(len(values)):
+            values[move] = rave_mse(rule, c[move], w[move], rc[move], rw[move])
     else:
-        q = (1 - beta) * w / (2 * c) + beta * rw / (2 * rc)
+        beta = hand_selected_beta(n, rule.k)
+        for move in range(len(values)):
+            values[move] = rave_hand(rule, beta, c[move], w[move], rc[move], rw[move])
     if rule.exploration > 0:
-        q += rule.exploration * math.sqrt(log_n / max(c, 0.5))
-    return q
+        for move in range(len(values)):
+            values[move] += rule.exploration * math.sqrt(log_n / max(c[move], 0.5))
 
 
 @compiled

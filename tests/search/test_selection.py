@@ -8,7 +8,7 @@ import pytest
 
 from search import UCB1, Rave
 from search.selection import CREDITS
-from search.values import hand_selected_beta, log, value
+from search.values import hand_selected_beta, log, work_out
 
 # (visits, RAVE visits) -> beta at a bias of .015, to nine places.
 GOLDEN = {
@@ -49,7 +49,9 @@ def test_logarithm():
 
 def value_of(rule, n: int, c, w, rc, rw) -> float:
     """What the compiled rule says of a move, at a node of n visits."""
-    return value(rule.numbers, log(n), hand_selected_beta(n, rule.numbers.k), *map(float, (c, w, rc, rw)))
+    values = np.empty(1)
+    work_out(rule.numbers, n, values, *(np.array([x], float) for x in (c, w, rc, rw)))
+    return float(values[0])
 
 
 def random_counts(seed: int, number: int = 1000) -> list[tuple[int, ...]]:

@@ -112,12 +112,12 @@ def test_memory_must_hold_the_moves_of_the_root():
 def test_rave_statistics_move_to_larger_rows_as_they_grow(colours):
     """From a byte to a float to a double for each point; nothing is lost, and the smaller rows are free again."""
     tree, rng = Tree(3, 1 << 16, colours=colours), np.random.default_rng(1)
-    total, scratch, pools = np.zeros((colours, 2, 10)), np.zeros((2, 10)), []
+    total, pools = np.zeros((colours, 2, 10)), []
     for visits in (8, 16, 24, WIDE_FROM, WIDE_FROM + 8):
         number = rng.integers(0, 9, (colours, 10))
         earned = np.stack([number, rng.integers(0, 2 * number + 1)], axis=1).astype(float)
         tree[tree.root]["visits"] = visits
-        add_rave(tree.memory, tree.root, earned, scratch, FIRST)
+        add_rave(tree.memory, tree.root, earned, FIRST)
         total += earned
         pools.append(int(tree[tree.root]["pool"]))
         np.testing.assert_array_equal(tree.rave(tree.root), total)
@@ -131,7 +131,7 @@ def test_counts_stand_a_million_million_playouts():
     tree[tree.root]["visits"] = many
     tree[tree.root]["wins"] = 2 * many
     for number in (1, many, many, 1):
-        add_rave(tree.memory, tree.root, np.full((1, 2, 10), float(number)), np.zeros((2, 10)), NARROW)
+        add_rave(tree.memory, tree.root, np.full((1, 2, 10), float(number)), NARROW)
     assert tree[tree.root]["pool"] == WIDE
     assert (tree.rave(tree.root) == 2 * many + 2).all()
     assert tree[tree.root]["wins"] == 2 * 10**12
@@ -140,10 +140,10 @@ def test_counts_stand_a_million_million_playouts():
 def test_memory_of_a_node():
     """Most nodes are visited once; the README tells these figures."""
     once, again = bytes_per_node(9)
-    assert (once, again) == (206, 780)
+    assert (once, again) == (206, 1436)
     assert bytes_per_node(9, colours=0)[0] < once < bytes_per_node(9, colours=2)[0]
     # With a quarter of the nodes visited again, 8 M are within 4 GiB.
-    assert 8_000_000 * (0.7 * once + 0.3 * again) < 4 << 30
+    assert 8_000_000 * (0.75 * once + 0.25 * again) < 4 << 30
 
 
 def test_nodes_that_share_memory_are_counted():
@@ -155,6 +155,20 @@ def test_nodes_that_share_memory_are_counted():
     np.testing.assert_array_equal(pools == FIRST, visits == PLAYOUTS)
     np.testing.assert_array_equal(pools == NARROW, visits > PLAYOUTS)
     assert tree.bytes_used == sum(bytes_per_node(5)[int(pool == NARROW)] for pool in pools)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_a_node_knows_of_its_moves_is_what_their_nodes_know(name):
+    """Visits and results lie in the node's own row too, beside each other."""
+    search = grown(RULES[name])
+    tree = search.tree
+    for node in nodes_by_path(tree).values():
+        moves, children = tree.children(node)
+        below, visits, wins = tree[children], tree.visits(node), tree.wins(node)
+        np.testing.assert_array_equal(visits[moves], below["visits"])
+        np.testing.assert_array_equal(wins[moves], 2 * (below["visits"] - below["pending"]) - below["wins"])
+        assert visits.sum() == below["visits"].sum()
+    search.close()
 
 
 def test_a_copy_is_independent():

@@ -26,6 +26,7 @@ def told(tree: Tree, root: int | None = None) -> dict[tuple[int, ...], dict[str,
     return {
         path: {name: tree[node][name].item() for name in OF_NODES}
         | {"words": tree.memory.words[node].tolist(), "open": tree.memory.open[node].tolist(), "rave": tree.rave(node).tolist()}
+        | {"moves": [tree.visits(node).tolist(), tree.wins(node).tolist()]}
         | {"depth": int(tree[node]["depth"] - tree[found[()]]["depth"])}
         for path, node in found.items()
     }
