@@ -9,8 +9,8 @@ import numpy as np
 from jaxgo import STAY, LeafResults, Leaves, Position
 from jaxgo.base import checks
 from jaxgo.results import outcome
-from search.backup import Results, Scratch, Terms, strike, take_back, take_results
 from search import descent, histories
+from search.backup import Results, Scratch, Terms, strike, take_back, take_results
 from search.descent import Ties, choose_leaves
 from search.histories import Played
 from search.nodes import NONE, READY
