@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxgo import BLACK, MoveStatistics, Position
 from jaxgo.base import checks
-from search.game import Game
+from search.game import legal_moves
 from search.root import RootStatistics
 
 
@@ -71,7 +71,7 @@ def passing(points: int) -> Choice:
 
 def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
     """bool [P]: legal points that fill no own eye and repeat no earlier position."""
-    return np.asarray(position.useful())[0] & ~Game(position, earlier=history).forbidden()
+    return np.asarray(position.useful())[0] & legal_moves(position, history)[:-1]
 
 
 def passing_wins(position: Position, komi: float) -> bool:

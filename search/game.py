@@ -1,18 +1,14 @@
 """A game: positions in order, with positional superko, undo, and the hashes that a search needs to know."""
 
 import collections
-import dataclasses
 
 import numpy as np
 
-from jaxgo import BLACK, NO_KO, Position
+from jaxgo import BLACK, Position
 from jaxgo.base import checks
 from jaxgo.board.coordinates import coordinate
 from jaxgo.records.sgf import GameRecord
-
-
-class IllegalMove(ValueError):
-    """A move that the rules forbid; the text says why."""
+from search.replay import IllegalMove, replay, turned
 
 
 class Game:
@@ -105,17 +101,19 @@ class Game:
         Raises:
           IllegalMove: the move is illegal, or repeats an earlier position where that is not tolerated.
         """
-        before = self.position if colour is None else self.turn(colour)
-        mover = int(np.asarray(before.to_play)[0])
-        try:
-            after = before.play(np.array([point]))
-        except ValueError as error:
-            raise IllegalMove(str(error)) from None
-        after_hash = np.asarray(after.hash())[0]
-        repeats = point != self.size**2 and bool(self._seen[_number(after_hash)])
+        passing = self.size**2
+        if not 0 <= point <= passing:
+            raise IllegalMove(f"the point must be between 0 and {passing}, not {point}")
+        if colour is None and self.over:
+            raise IllegalMove(f"{coordinate(point, self.size)} is illegal: the game is over", "the game is over")
+        if colour is not None:
+            checks.one_of("colour", colour, (BLACK, -BLACK))
+        mover = self.to_play if colour is None else colour
+        after, hashes = replay(self.position, ((mover, point),))
+        repeats = point != passing and bool(self._seen[_number(hashes[0])])
         if repeats and not tolerant:
             raise IllegalMove(f"{coordinate(point, self.size)} repeats an earlier position (positional superko)")
-        self._add(after, after_hash, (mover, point))
+        self._add(after, hashes[0], (mover, point))
         return repeats
 
     def undo(self) -> None:
@@ -158,14 +156,25 @@ def repeating(position: Position, seen: np.ndarray) -> np.ndarray:
     return out
 
 
+def legal_moves(position: Position, history) -> np.ndarray:
+    """bool [P + 1]: where the player to move may play, superko counted; the last is the pass.
+
+    Args:
+      position: one position.
+      history: hashes of its game's earlier positions, as `hash_numbers` takes them.
+    """
+    seen = np.append(hash_numbers(history), hash_numbers(position.hash()))
+    legal = np.array(position.legal())[0]
+    legal[:-1] &= ~repeating(position, seen)
+    return legal
+
+
 def turn(position: Position, colour: int) -> Position:
     """One position with a colour to move, which goes on after two passes. A ko binds only the player it was set against."""
     checks.one_of("colour", colour, (BLACK, -BLACK))
-    passes = np.asarray(position.passes)
-    if colour == int(np.asarray(position.to_play)[0]) and passes[0] < 2:
+    if colour == int(np.asarray(position.to_play)[0]) and np.asarray(position.passes)[0] < 2:
         return position
-    mover, passes = np.full_like(position.to_play, colour), np.minimum(passes, np.int8(1))
-    return dataclasses.replace(position, to_play=mover, ko=np.full_like(position.ko, NO_KO), passes=passes)
+    return turned(np, position, np.full_like(position.to_play, colour))
 
 
 def _number(one_hash: np.ndarray) -> int:

@@ -8,39 +8,27 @@ import dataclasses
 import threading
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from jaxgo import BLACK, NO_KO, Position
-from jaxgo.board import dynamics
+from jaxgo import BLACK, Position
 from jaxgo.board.coordinates import coordinate
 from search.analysis.fields import QueryError
 from search.game import hash_numbers
+from search.replay import BLOCK, IllegalMove, Moves, replay, some, turned
 
-#: Moves that one call of the device plays.
-BLOCK = 32
 #: Blocks that are kept; then all are forgotten.
 MOST_KEPT = 4_000
-
-Moves = tuple[tuple[int, int], ...]
-"""(colour, point) of each move, P for a pass."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Block:
     """Some positions of a game one after the other, on the host: a device array for each would take ten times the memory."""
 
-    before: "_Block | None"
     positions: Position
     """A batch [n]."""
     hashes: np.ndarray
     """uint64 [n]."""
     after: dict[Moves, "_Block"] = dataclasses.field(default_factory=dict)
-
-    @property
-    def last(self) -> Position:
-        """A batch of one."""
-        return _rows(self.positions, slice(-1, None))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,9 +77,8 @@ class Games:
             history.append(block.hashes)
             left -= len(block.hashes)
         history.append(block.hashes[:left])
-        position = _rows(block.positions, slice(left, left + 1))
-        goes_on = dataclasses.replace(position, passes=np.minimum(position.passes, np.int8(1)))
-        return Place(goes_on, np.concatenate(history))
+        position = some(block.positions, slice(left, left + 1))
+        return Place(turned(np, position, position.to_play), np.concatenate(history))
 
     def clear(self) -> None:
         """Forgets all lines."""
@@ -122,55 +109,23 @@ class Games:
                 position = Position.from_array(board.reshape(size, size), to_play=first)
             except ValueError as error:
                 raise QueryError(f"Illegal initial stones: {error}", "initialStones") from None
-            root = self._roots[key] = _Block(None, jax.device_get(position), hash_numbers(position.hash()))
+            root = self._roots[key] = _Block(jax.device_get(position), hash_numbers(position.hash()))
             self._count()
         return root
 
     def _play(self, block: _Block, moves: Moves, start: int) -> _Block:
         """The block after another; `start` is the number of its first move."""
-        colours, points = np.full(BLOCK, BLACK, np.int8), np.zeros(BLOCK, np.int32)
-        colours[: len(moves)], points[: len(moves)] = zip(*moves)
-        wanted = np.arange(BLOCK) < len(moves)
-        positions, hashes, faults = jax.device_get(dynamics.run(_line, block.last, colours, points, wanted))
         self.played += len(moves)
-        if faults.any():
-            i = int((faults != 0).argmax())
-            name = f"{'BW'[int(colours[i] != BLACK)]} {coordinate(int(points[i]), positions.size)}"
-            raise QueryError(f"Illegal move {start + i}: {name}: {dynamics.FAULTS[faults[i] - 1]}", "moves")
-        return _Block(block, _rows(positions, slice(len(moves))), hash_numbers(hashes[: len(moves)]))
+        try:
+            positions, hashes = replay(some(block.positions, slice(-1, None)), moves)
+        except IllegalMove as error:
+            colour, point = moves[error.number]
+            name = f"{'B' if colour == BLACK else 'W'} {coordinate(point, block.positions.size)}"
+            raise QueryError(f"Illegal move {start + error.number}: {name}: {error.reason}", "moves") from None
+        return _Block(positions, hash_numbers(hashes))
 
     def _count(self) -> None:
         with self._lock:
             self._kept += 1
             if self._kept > MOST_KEPT:
                 self._roots, self._kept = {}, 0
-
-
-def _line(position: Position, colours: jax.Array, points: jax.Array, wanted: jax.Array):
-    """The positions [n], their hashes and faults after each of n moves from a batch of one, as far as they are wanted."""
-
-    def play(position: Position, move: tuple[jax.Array, ...]):
-        colour, point, wanted = (x[None] for x in move)
-        # A ko binds only the player it was set against, and a game goes on after two passes where somebody moves.
-        other = (position.to_play != colour) | dynamics.is_over(position)
-        position = dataclasses.replace(
-            position,
-            to_play=jnp.where(wanted, colour, position.to_play),
-            ko=jnp.where(wanted & other, jnp.int16(NO_KO), position.ko),
-            passes=jnp.where(wanted, jnp.minimum(position.passes, jnp.int8(1)), position.passes),
-        )
-        after, faults = dynamics.tried(position, point, wanted)
-        return after, (after, dynamics.stones_hash(after), faults)
-
-    _, found = jax.lax.scan(play, position, (colours, points, wanted))
-    return jax.tree.map(lambda x: x[:, 0], found)
-
-
-def _rows(positions: Position, rows: slice) -> Position:
-    """Some of a batch, copied, so that not more is kept than these."""
-    return jax.tree.map(lambda x: x[rows].copy(), positions)
-
-
-def together(positions: list[Position]) -> Position:
-    """One batch of positions on the host, each a batch of one."""
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *positions)

@@ -10,9 +10,10 @@ import numpy as np
 import jaxgo
 from jaxgo import Evaluation, Position
 from search.analysis.fields import QueryError
-from search.analysis.games import Games, together
+from search.analysis.games import Games
 from search.analysis.query import Query
-from search.game import repeating
+from search.game import legal_moves
+from search.replay import together
 from search.search import Search
 
 #: Playouts that a search makes at least: all of the first ones start at the root, and there must be a move to tell of.
@@ -76,8 +77,7 @@ class Task:
         query = self.query
         place = games.at(query.size, query.stones, query.first, query.moves, self.turn)
         if query.policy:
-            self.legal = np.array(place.position.legal())[0]
-            self.legal[:-1] &= ~repeating(place.position, place.history)
+            self.legal = legal_moves(place.position, place.history)
         self.position, self.history = place.position, place.history
 
     def begin(self) -> None:
