@@ -48,7 +48,7 @@ class Terms(NamedTuple):
     """Whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own colour played
     before counts (Gelly's posted code)."""
     avoid_until: np.ndarray
-    """int64 [2, M]; see `search.rounds.Restrictions`, as the next two."""
+    """int64 [2, M]; see `search.restrictions.Restrictions`, as the next two."""
     allow_until: np.ndarray
     """int64 [2]."""
     allowed: np.ndarray

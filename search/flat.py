@@ -9,7 +9,7 @@ from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves
 from search.game import Game, legal_moves
-from search.rounds import Restrictions
+from search.restrictions import Restrictions
 from search.search import check_one_position
 
 #: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
@@ -154,6 +154,5 @@ def next_step(step: int, seconds: float, least: int, most: int) -> int:
 
 def _restricted(useful: np.ndarray, position: Position, history, restrictions: Restrictions) -> np.ndarray:
     """bool [P]: what restrictions leave of the useful moves; moves that they allow need not be useful."""
-    legal = legal_moves(position, history)[None, :-1]
-    black = np.asarray(position.to_play) == BLACK
-    return restrictions.apply(np.append(useful, not useful.any())[None], legal, np.zeros(1, np.int64), black)[0, :-1]
+    black = bool(np.asarray(position.to_play)[0] == BLACK)
+    return restrictions.at_root(np.append(useful, not useful.any()), legal_moves(position, history), black)[:-1]

@@ -14,6 +14,7 @@ from search.backup import Results, Scratch, Terms, strike, take_back, take_resul
 from search.descent import Ties, choose_leaves
 from search.histories import Played
 from search.nodes import NONE, READY
+from search.restrictions import Restrictions
 from search.tree import Tree
 
 #: Descents of the first round, all of which end at the root.
@@ -36,32 +37,6 @@ class _Round:
     """int32 [n]: the row of each in the device's results; NONE for ends of the game."""
     call: object
     """The device's, None where nothing is left for it."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Restrictions:
-    """Moves that a search is told to avoid, or to keep to, near its root; arrays [2, M], Black's moves (0) and White's (1)."""
-
-    avoid_until: np.ndarray
-    """int: the move is avoided at nodes less than so many moves from the root; 0 never is."""
-    allow_until: np.ndarray
-    """int [2]: up to so many moves from the root, only the allowed moves are considered."""
-    allowed: np.ndarray
-    """bool: these. They need only be legal, not useful."""
-
-    def apply(self, playable: np.ndarray, legal: np.ndarray, depth: np.ndarray, black: np.ndarray) -> np.ndarray:
-        """bool [n, M]: what is left of the playable moves; the pass where nothing is."""
-        colour = np.where(black, 0, 1)
-        legal = np.concatenate([legal, np.ones_like(legal[:, :1])], axis=1)
-        limited = (depth < self.allow_until[colour])[:, None]
-        left = np.where(limited, legal & self.allowed[colour], playable) & (depth[:, None] >= self.avoid_until[colour])
-        left[~left.any(axis=1), -1] = True
-        return left
-
-    @classmethod
-    def none(cls, moves: int) -> "Restrictions":
-        """That restrict nothing."""
-        return cls(np.zeros((2, moves), np.int64), np.zeros(2, np.int64), np.ones((2, moves), np.bool_))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,8 +18,9 @@ from search import root
 from search.descent import Ties
 from search.game import hash_numbers
 from search.nodes import NONE, READY
+from search.restrictions import Restrictions
 from search.root import RootStatistics
-from search.rounds import Restrictions, Rounds, Settings
+from search.rounds import Rounds, Settings
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node

@@ -5,15 +5,13 @@ import functools
 import json
 import math
 
-import numpy as np
-
 from jaxgo import BLACK, WHITE
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from jaxgo.board import coordinates
 from search import rulesets
 from search.analysis import fields
 from search.analysis.fields import QueryError, short
-from search.rounds import Restrictions
+from search.restrictions import Restriction, Restrictions
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 #: KataGo's fields that have no meaning for playouts, or cost nothing to leave out.
@@ -92,7 +90,7 @@ class Query:
     @property
     def num_bytes(self) -> int:
         """Memory, about."""
-        restrictions = 0 if self.restrictions is None else sum(x.nbytes for x in vars(self.restrictions).values())
+        restrictions = 0 if self.restrictions is None else self.restrictions.num_bytes
         return _BYTES + 4 * len(self.id) + _BYTES_OF_MOVE * (len(self.moves) + len(self.stones)) + restrictions
 
     def to_play(self, turn: int) -> int:
@@ -206,7 +204,8 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
         ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
         policy=take.boolean("includePolicy"), pv_visits=take.boolean("includePVVisits"), amaf=take.boolean("includeAmaf"),
         report_every=take.number("reportDuringSearchEvery", None, 0.001, 1e6),
-        first_report=take.number("firstReportDuringSearchAfter", None, 0.0, 1e6), restrictions=_restrictions(take, points, size),
+        first_report=take.number("firstReportDuringSearchAfter", None, 0.0, 1e6),
+        restrictions=Restrictions.of(_restrictions(take, size), size),
     )  # fmt: skip
     left = list(take.left)
     for name in left[:MOST_WARNINGS]:
@@ -293,28 +292,17 @@ def _point(name, field: str, size: int) -> int:
         raise QueryError(f"Could not parse board location: {short(str(name), 50)}", field) from None
 
 
-def _restrictions(take: fields.Fields, points: int, size: int) -> Restrictions | None:
-    """Of avoidMoves and allowMoves: dictionaries of player, moves and untilDepth."""
-    avoid, allow = take.array("avoidMoves", ()), take.array("allowMoves", ())
-    if not avoid and not allow:
-        return None
-    out = Restrictions(np.zeros((2, points + 1), np.int64), np.zeros(2, np.int64), np.zeros((2, points + 1), np.bool_))
+def _restrictions(take: fields.Fields, size: int):
+    """What avoidMoves and allowMoves say: dictionaries of player, moves and untilDepth."""
     number = 0
-    for field, entries in (("avoidMoves", avoid), ("allowMoves", allow)):
-        for entry in entries:
+    for field in ("avoidMoves", "allowMoves"):
+        for entry in take.array(field, ()):
             if not isinstance(entry, dict):
                 raise QueryError("Must be an array of dictionaries with player, moves and untilDepth", field)
             part = fields.Fields(entry, field)
-            colour = 0 if _colour(part.value("player"), field) == BLACK else 1
-            names = part.array("moves")
+            colour, names = _colour(part.value("player"), field), part.array("moves")
             number += 1 + len(names)
             if number > MOST_RESTRICTED:
                 raise QueryError(f"At most {MOST_RESTRICTED:,} dictionaries and moves may be given in all", field)
-            moves = [_point(name, field, size) for name in names]
-            until = part.integer("untilDepth", fields.REQUIRED, 1, 10**6)
-            if field == "avoidMoves":
-                out.avoid_until[colour, moves] = np.maximum(out.avoid_until[colour, moves], until)
-            else:
-                out.allow_until[colour] = max(out.allow_until[colour], until)
-                out.allowed[colour, moves] = True
-    return out
+            points = tuple(_point(name, field, size) for name in names)
+            yield Restriction(field == "avoidMoves", colour, points, part.integer("untilDepth", fields.REQUIRED, 1, 10**6))

@@ -117,7 +117,7 @@ def tasks_of(query: Query, client, *, visits: int, playouts: int, seed: int) -> 
     asked = query.visits if query.visits is not None else visits
     with_tree = query.playouts is None and asked > 1
     if query.restrictions is not None and not with_tree:
-        field = "avoidMoves" if query.restrictions.avoid_until.any() else "allowMoves"
+        field = "avoidMoves" if query.restrictions.avoids else "allowMoves"
         raise QueryError("Cannot be done by playouts without a tree: ask for a maxVisits of 2 or more, and no playouts", field)
     number = max(asked, LEAST_VISITS) if with_tree else query.playouts if query.playouts is not None else playouts
     cost = _BYTES + -(-query.num_bytes // len(query.turns))

@@ -12,7 +12,7 @@ import numpy as np
 
 from search.gtp import arguments
 from search.gtp.protocol import SYNTAX_ERROR, Failure
-from search.rounds import Restrictions
+from search.restrictions import Restriction, Restrictions
 
 #: Centiseconds between lines where the client does not say.
 DEFAULT_INTERVAL = 100
@@ -55,7 +55,7 @@ class Request:
         Raises:
           Failure: a key that is not known, or a value that is no good.
         """
-        words, found, limits = list(words), {}, []
+        words, found, said = list(words), {}, []
         if words and arguments.is_colour(words[0]):
             found["colour"] = arguments.colour(words.pop(0))
         if words and words[0][:1].isdecimal():
@@ -65,7 +65,7 @@ class Request:
             if key in ("avoid", "allow"):
                 if len(values) < 3:
                     raise Failure(SYNTAX_ERROR)
-                limits.append((key, *values[:3]))
+                said.append(_restriction(key == "avoid", *values[:3], size))
                 words = values[3:]
                 continue
             if not values:
@@ -79,23 +79,13 @@ class Request:
                 found[_SWITCHES[key]] = arguments.truth(values[0])
             elif key not in _IGNORED:
                 raise Failure(SYNTAX_ERROR)
-        return cls(**found, restrictions=_restrictions(limits, size) if limits else None)
+        return cls(**found, restrictions=Restrictions.of(said, size))
 
 
-def _restrictions(limits: list[tuple[str, str, str, str]], size: int) -> Restrictions:
-    """What `avoid COLOUR POINT,POINT,... DEPTH` and `allow COLOUR POINT,POINT,... DEPTH` mean together."""
-    moves = size * size + 1
-    out = Restrictions(np.zeros((2, moves), np.int64), np.zeros(2, np.int64), np.zeros((2, moves), np.bool_))
-    for key, colour, vertices, depth in limits:
-        side = 0 if arguments.colour(colour) == arguments.BLACK else 1
-        points = [arguments.vertex(vertex, size) for vertex in vertices.split(",") if vertex]
-        until = arguments.whole(depth, 1)
-        if key == "avoid":
-            out.avoid_until[side, points] = np.maximum(out.avoid_until[side, points], until)
-        else:
-            out.allowed[side, points] = True
-            out.allow_until[side] = max(out.allow_until[side], until)
-    return out
+def _restriction(avoid: bool, colour: str, vertices: str, depth: str, size: int) -> Restriction:
+    """What `avoid COLOUR POINT,POINT,... DEPTH` means, or `allow` with the same."""
+    points = tuple(arguments.vertex(vertex, size) for vertex in vertices.split(",") if vertex)
+    return Restriction(avoid, arguments.colour(colour), points, arguments.whole(depth, 1))
 
 
 def lz_line(infos: list[dict], root: dict | None, ownership: np.ndarray | None) -> str:

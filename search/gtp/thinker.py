@@ -14,7 +14,7 @@ from search.game import Game
 from search.gtp.arguments import BLACK, WHITE
 from search.gtp.settings import DEFAULT_VISITS, Settings
 from search.players import Player, TreePlayer, make_player
-from search.rounds import Restrictions
+from search.restrictions import Restrictions
 
 #: How long to ponder, seconds; a search that nobody wants any more should not run for ever.
 LONGEST_PONDERING = 600.0

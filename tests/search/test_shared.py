@@ -6,7 +6,7 @@ import pytest
 import jaxgo
 from jaxgo import BLACK
 from search import UCB1, Rave, Search
-from search.rounds import Restrictions
+from search.restrictions import Restrictions
 from search.shared import SharedLeaves
 from tests.search.trees import assert_same_trees, nodes_by_path
 

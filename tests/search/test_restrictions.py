@@ -1,0 +1,39 @@
+"""Moves to avoid and to keep to: what programs say of them is one thing in both protocols."""
+
+import numpy as np
+import pytest
+
+from search.analysis.query import read_query
+from search.gtp.reports import Request
+from search.restrictions import Restriction, Restrictions
+
+#: As (avoid or allow, player, moves, depth).
+SAID = [
+    ("avoid", "B", "C3,pass", 3), ("avoid", "w", "A1", 1), ("avoid", "b", "C3", 1), ("allow", "W", "E5,D4", 7),
+    ("allow", "W", "", 2),
+]  # fmt: skip
+
+
+def test_nothing_said_restricts_nothing():
+    assert Restrictions.of([], 5) is None
+
+
+def test_what_is_said_of_a_move_twice_holds_as_long_as_the_longer():
+    found = Restrictions.of([Restriction(True, 1, (3, 25), 2), Restriction(True, 1, (3,), 5), Restriction(False, -1, (7,), 4)], 5)
+    assert {tuple(at): found.avoid_until[tuple(at)] for at in np.argwhere(found.avoid_until).tolist()} == {(0, 3): 5, (0, 25): 2}
+    assert found.allow_until.tolist() == [0, 4]
+    assert np.argwhere(found.allowed).tolist() == [[1, 7]]
+    assert found.avoids and not Restrictions.of([Restriction(False, 1, (7,), 1)], 5).avoids
+
+
+@pytest.mark.parametrize("said", [SAID, SAID[:1], SAID[3:]])
+def test_both_protocols_mean_the_same(said):
+    words = [word for kind, colour, moves, depth in said for word in (kind, colour, moves or ",", str(depth))]
+    fields = {"avoidMoves": [], "allowMoves": []}
+    for kind, colour, moves, depth in said:
+        entry = {"player": colour, "moves": moves.split(",") if moves else [], "untilDepth": depth}
+        fields[f"{kind}Moves"].append(entry)
+    asked = {"id": "a", "moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, **fields}
+    one, other = Request.parse(tuple(words), 5).restrictions, read_query(asked)[0].restrictions
+    for name, array in vars(one).items():
+        np.testing.assert_array_equal(array, getattr(other, name))
