@@ -35,7 +35,8 @@ class FlatSearch:
         restrictions: Restrictions | None = None, devices=None,
     ):  # fmt: skip
         check_one_position(position)
-        self.position, self.rule, self.komi, self.seed, self.resign, self.devices = position, rule, komi, seed, resign, devices
+        self.position, self.history, self.rule, self.komi, self.seed = position, history, rule, komi, seed
+        self.resign, self.devices = resign, devices
         self.visits = 0
         """Playouts so far."""
         self.statistics: MoveStatistics | None = None

@@ -22,6 +22,7 @@ import math
 
 import numpy as np
 
+from jaxgo import Evaluation
 from jaxgo.board.coordinates import coordinate
 from search import root
 from search.root import RootStatistics
@@ -62,33 +63,38 @@ def move_infos(
     return infos
 
 
-def move_infos_of_choice(choice, size: int, *, most: int | None = None, line: int = 20) -> list[dict]:
+def move_infos_of_choice(
+    choice, size: int, *, most: int | None = None, line: int = 20, pv_visits: bool = False
+) -> list[dict]:  # fmt: skip
     """The moves that a flat bot has weighed, the one it plays first.
 
     Args:
       choice: a `search.Choice` of a bot without a tree.
       size: of the board.
-      most, line: as in `move_infos`.
+      most, line, pv_visits: as in `move_infos`.
     """
     known = ~np.isnan(choice.values)
     known[choice.move] = True
     rate = np.where(np.isnan(choice.values), 0.0 if math.isnan(choice.win_rate) else choice.win_rate, choice.values)
     order = sorted(map(int, np.flatnonzero(known)), key=lambda m: (m != choice.move, -rate[m], -choice.visits[m], m))[:most]
     shares = choice.visits / max(float(choice.visits.sum()), 1.0)
-    return [
+    infos = [
         _info(size, m, i, float(choice.visits[m]), float(rate[m]), 0.0, 0.0, float(shares[m]),
               (choice.variation if m == choice.move else [m])[:line])
         for i, m in enumerate(order)
     ]  # fmt: skip
+    if pv_visits:
+        infos = [info | {"pvVisits": [info["visits"]] * len(info["pv"])} for info in infos]
+    return infos
 
 
 def _info(size, move, order, visits, rate, lead, stdev, prior, pv) -> dict:
     lcb = lower_bound(rate, visits)
     return {
         "move": coordinate(move, size), "visits": round(visits), "edgeVisits": round(visits), "weight": visits,
-        "edgeWeight": visits, "winrate": rate, "scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": stdev, "prior": prior,
-        "utility": 2 * rate - 1, "lcb": lcb, "utilityLcb": 2 * lcb - 1, "playSelectionValue": visits, "order": order,
-        "pv": [coordinate(int(point), size) for point in pv],
+        "edgeWeight": visits, "winrate": rate, "scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": stdev,
+        "prior": prior, "utility": 2 * rate - 1, "lcb": lcb, "utilityLcb": 2 * lcb - 1, "playSelectionValue": visits,
+        "order": order, "pv": [coordinate(int(point), size) for point in pv],
     }  # fmt: skip
 
 
@@ -110,6 +116,37 @@ def root_info(found: RootStatistics) -> dict:
         "rawScoreSelfplay": lead, "rawScoreSelfplayStdev": found.root_lead_stdev, "rawNoResultProb": 0.0,
         "rawStWrError": -1.0, "rawStScoreError": -1.0, "rawVarTimeLeft": -1.0,
     }  # fmt: skip
+
+
+def root_info_of_choice(choice) -> dict:
+    """The same of a bot without a tree: the best move's rate; it does not measure leads."""
+    rate = 0.5 if math.isnan(choice.win_rate) else choice.win_rate
+    return {
+        "winrate": rate, "utility": 2 * rate - 1, "scoreLead": 0.0, "scoreSelfplay": 0.0, "scoreStdev": 0.0,
+        "visits": choice.playouts, "weight": float(choice.playouts),
+    }  # fmt: skip
+
+
+def root_info_of_playouts(found: Evaluation, black: bool, komi: float) -> dict:
+    """The same of playouts from one position with Black or White to move.
+
+    Here the raw figures have errors: `rawStWrError` and `rawStScoreError` are standard errors;
+    `rawVarTimeLeft` is the games' mean length.
+    """
+    rate, lead = float(found.win_rate), float(found.margin_mean) - komi
+    rate, lead = (rate, lead) if black else (1 - rate, -lead)
+    number, stdev = int(found.num_playouts), float(found.margin_std)
+    return {
+        "winrate": rate, "scoreLead": lead, "scoreSelfplay": lead, "scoreStdev": stdev, "utility": 2 * rate - 1, "visits": number,
+        "weight": float(number), "rawWinrate": rate, "rawLead": lead, "rawScoreSelfplay": lead, "rawScoreSelfplayStdev": stdev,
+        "rawNoResultProb": 0.0, "rawStWrError": float(found.win_rate_error), "rawStScoreError": stdev / math.sqrt(number),
+        "rawVarTimeLeft": float(found.length_mean),
+    }  # fmt: skip
+
+
+def rates(visits: np.ndarray, wins: np.ndarray) -> np.ndarray:
+    """float64: win rates, a half where there are no visits."""
+    return np.where(visits > 0, wins / np.maximum(visits, 1), 0.5)
 
 
 def priors(found: RootStatistics) -> np.ndarray:

@@ -1,11 +1,13 @@
 """Who owns which point at the end of the games that a search expects.
 
 A tree keeps no boards of its playouts. So its positions are sampled as its playouts were shared out over them, and a few more
-playouts from each say who owns what.
+playouts from each say who owns what. Where there is no tree, as many playouts are made from the position itself.
 """
 
 import dataclasses
+from collections.abc import Callable
 
+import jax
 import numpy as np
 
 import jaxgo
@@ -49,19 +51,43 @@ class Samples:
         nodes, counts = (np.concatenate(columns) for columns in zip(*parts))
         return cls(positions_of(search, nodes), counts, groups, search.komi, search.seed)
 
-    def ownership(self) -> np.ndarray:
-        """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White."""
+    def ownership(self, devices=None, stop: Callable[[], bool] = lambda: False) -> np.ndarray | None:
+        """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White; None once `stop` says so.
+
+        Args:
+          devices: as in `jaxgo.evaluate`.
+          stop: asked now and then.
+        """
         size, number = self.position.size, int(self.groups[-1]) + 1
         out, total = np.zeros((number, size, size)), np.zeros(number)
         for start in range(0, len(self.counts), SAMPLES):  # always as many at a time, so that one compiled program serves
+            if start and stop():
+                return None
             rows = np.arange(start, start + SAMPLES)
             held = rows < len(self.counts)
             part = self.position[np.minimum(rows, len(self.counts) - 1)]
-            found = jaxgo.evaluate(part, PLAYOUTS, komi=self.komi, seed=self.seed, statistics=["ownership"]).ownership[held]
+            found = jaxgo.evaluate(part, PLAYOUTS, komi=self.komi, seed=self.seed, statistics=["ownership"], devices=devices)
             counts, groups = self.counts[rows[held]], self.groups[rows[held]]
-            np.add.at(out, groups, counts[:, None, None] * found)
+            np.add.at(out, groups, counts[:, None, None] * found.ownership[held])
             np.add.at(total, groups, counts)
         return out / total[:, None, None]
+
+    @classmethod
+    def without_tree(cls, position: Position, seed: int = 0, moves=None) -> "Samples":
+        """Samples where no tree says what follows: the position itself, or those after some of its moves, as often as of a tree.
+
+        Args:
+          position: one position.
+          seed: of the playouts.
+          moves: legal moves, a group each; by default the position is the one group.
+        """
+        starts, each = jax.device_get(position), SAMPLES
+        if moves is not None:
+            points = np.full(position.size**2 + 1, position.size**2)  # padded with passes, so that one compiled shape serves
+            points[: len(moves)] = moves
+            starts, each = jax.device_get(starts[np.zeros(len(points), np.int64)].play(points))[: len(moves)], SAMPLES_OF_MOVE
+        groups = np.repeat(np.arange(starts.batch), each)
+        return cls(starts[groups], np.ones(len(groups), np.int64), groups, 0.0, seed)
 
 
 def sample(tree: Tree, node: int, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from search.analysis.games import Games
 from search.analysis.jobs import Job
 from search.analysis.waiting import Waiting
 from search.analysis.work import Batch, Task
+from search.findings import Findings
 
 #: Positions of a batch, at least and at most if there are so many, and the playouts that make it large enough. Batches should
 #: not be larger than needed: while one is played, the replies of another are written.
@@ -122,7 +123,7 @@ class Batches:
             del self._results[client]
         if not task.finished:
             try:
-                client.finish(task, replies.of_playouts(task, batch.result(index), during=False))
+                client.finish(task, self._told(task, batch, index, during=False))
             except Exception as error:
                 self._fail(task, error)
         return True
@@ -133,11 +134,16 @@ class Batches:
         for task, batch, index in sorted(due, key=lambda entry: entry[0].next_report)[:1]:
             task.set_next_report()
             try:
-                client.report(task, replies.of_playouts(task, batch.result(index), during=True))
+                client.report(task, self._told(task, batch, index, during=True))
             except Exception as error:
                 self._fail(task, error)
             return True
         return False
+
+    def _told(self, task: Task, batch: Batch, index: int, during: bool) -> dict:
+        """The reply of a task with what its batch has found until now."""
+        found = Findings.of_playouts(batch.result(index), task.to_play, task.komi, task.query.wanted, task.legal)
+        return replies.of_findings(task, found, during)
 
     def alarm(self) -> float | None:
         """When a report will be due, None for never."""

@@ -11,6 +11,7 @@ from jaxgo.board import coordinates
 from search import rulesets
 from search.analysis import fields
 from search.analysis.fields import QueryError, short
+from search.findings import Wanted
 from search.restrictions import Restriction, Restrictions
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
@@ -66,15 +67,9 @@ class Query:
     """Playouts without a tree instead of a search."""
     seed: int | None
     """Of the random numbers, None for the server's own."""
-    line: int
-    """The most moves of a `pv`."""
     perspective: int
     """Whose view rates and leads are in: BLACK, WHITE, or 0 for the player to move."""
-    ownership: bool
-    moves_ownership: bool
-    policy: bool
-    pv_visits: bool
-    amaf: bool
+    wanted: Wanted
     report_every: float | None
     """Seconds between reports during the search."""
     first_report: float | None
@@ -200,9 +195,12 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
         id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
         komi=komi, visits=visits, seconds=seconds,
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
-        line=take.integer("analysisPVLen", line, 1, 1000), perspective=_PERSPECTIVES[perspective],
-        ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
-        policy=take.boolean("includePolicy"), pv_visits=take.boolean("includePVVisits"), amaf=take.boolean("includeAmaf"),
+        perspective=_PERSPECTIVES[perspective],
+        wanted=Wanted(
+            line=take.integer("analysisPVLen", line, 1, 1000), pv_visits=take.boolean("includePVVisits"),
+            ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
+            shares=take.boolean("includePolicy"), amaf=take.boolean("includeAmaf"),
+        ),
         report_every=take.number("reportDuringSearchEvery", None, 0.001, 1e6),
         first_report=take.number("firstReportDuringSearchAfter", None, 0.0, 1e6),
         restrictions=Restrictions.of(_restrictions(take, size), size),

@@ -1,18 +1,16 @@
 """The searches under way: they share a device, and the scheduler's thread goes on with one at a time."""
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
-from jaxgo.board.coordinates import coordinate
 from search.analysis import replies
 from search.analysis.games import Games
 from search.analysis.jobs import Job, Jobs
 from search.analysis.memory import Trees
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
-from search.ownership import Samples
+from search.findings import Findings
 from search.search import Search, memory_for
 from search.shared import SharedLeaves
 
@@ -113,7 +111,7 @@ class Searches:
             search.abandon()
         if late or not search.under_way and search.visits >= task.visits:
             task.winding_up = True
-            self._with_ownership(task, replies.of_search(task, during=False), lambda reply: task.client.finish(task, reply))
+            self._tell(task, task.client.finish, during=False)
             return True
         while search.launch(task.visits):
             worked = True
@@ -126,8 +124,7 @@ class Searches:
             task.set_next_report()
             task.reporting = True
             try:
-                reply = replies.of_search(task, during=True)
-                self._with_ownership(task, reply, lambda reply, task=task: self._report(task, reply))
+                self._tell(task, self._report, during=True)
             except Exception as error:
                 self._fail(task, error)
             return True
@@ -157,25 +154,16 @@ class Searches:
                 search, task.search = task.search, None
                 search.close()
 
-    def _with_ownership(self, task: Task, reply: dict, send: Callable[[dict], None]) -> None:
-        """Sends a reply with the ownership that the query wants."""
-        query, size = task.query, task.query.size
-        samples = {}
-        if query.ownership:
-            samples["root"] = Samples.of(task.search)
-        if query.moves_ownership and reply["moveInfos"]:
-            numbers = {coordinate(point, size): point for point in range(size * size + 1)}
-            samples["of_moves"] = Samples.of(task.search, [numbers[info["move"]] for info in reply["moveInfos"]])
-        if not samples:
-            send(reply)
-            return
+    def _tell(self, task: Task, send: Callable[[Task, dict], None], during: bool) -> None:
+        """Sends what has been found until now, once the ownership that is wanted has been played out."""
+        found = Findings.of(task.search, task.query.wanted)
 
-        def play() -> dict[str, np.ndarray | None]:
-            return {name: None if task.finished else part.ownership() for name, part in samples.items()}
+        def tell(found: Findings | None) -> None:
+            if found is not None and not task.finished:
+                send(task, replies.of_findings(task, found, during))
 
-        def add(found: dict) -> None:
-            if not task.finished:
-                root, of_moves = found.get("root"), found.get("of_moves")
-                send(replies.with_ownership(reply, task, None if root is None else root[0], of_moves))
-
-        self._jobs.put(task.client, Job(play, add, lambda error: self._fail(task, error)))
+        if found.waits:
+            play = functools.partial(found.with_ownership, stop=lambda: task.finished)
+            self._jobs.put(task.client, Job(play, tell, lambda error: self._fail(task, error)))
+        else:
+            tell(found)

@@ -76,7 +76,7 @@ class Task:
         """Finds the position and what belongs to it; for any thread."""
         query = self.query
         place = games.at(query.size, query.stones, query.first, query.moves, self.turn)
-        if query.policy:
+        if query.wanted.shares:
             self.legal = legal_moves(place.position, place.history)
         self.position, self.history = place.position, place.history
 

@@ -10,7 +10,7 @@ from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from search import bots, rulesets
 from search.commands import configuration, options
 from search.commands.configuration import read_defaults as read_defaults
-from search.gtp.settings import DEFAULT_KOMI, DEFAULT_SIZE, DEFAULT_VISITS, Settings
+from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, DEFAULT_VISITS, EngineOptions
 
 SUMMARY = "an engine for Go programs (GTP 2): Sabaki, GoGui, Lizzie, servers"
 
@@ -63,13 +63,13 @@ def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for; ends with status 0 after `quit`, the end of the input, and SIGTERM."""
     from search.gtp.server import Log, serve
 
-    settings = Settings(
+    engine_options = EngineOptions(
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
         resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads,
         memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip
-    _check(settings)
+    _check(engine_options)
     try:
         log = Log(args.log) if args.log else None
     except OSError as error:
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     output = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
-        ended_by = serve(settings, sys.stdin.fileno(), output, log or (lambda direction, text: None))
+        ended_by = serve(engine_options, sys.stdin.fileno(), output, log or (lambda direction, text: None))
     finally:
         os.dup2(output, sys.stdout.fileno())
         os.close(output)
@@ -88,15 +88,15 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_INTERRUPTED if ended_by == signal.SIGINT else EXIT_DONE
 
 
-def _check(settings: Settings) -> None:
-    """That a player can be made of the settings."""
+def _check(chosen: EngineOptions) -> None:
+    """That a player can be made of the options."""
     from search.players import make_player
     from search.search import MOST_PLAYOUTS
 
-    playouts = settings.leaves * settings.playouts_per_leaf
+    playouts = chosen.leaves * chosen.playouts_per_leaf
     if playouts > MOST_PLAYOUTS:
         raise UsageError(f"--leaves times --playouts-per-leaf must be at most {MOST_PLAYOUTS}, not {playouts}")
-    make_player(settings.bot, komi=settings.komi, seed=settings.seed)
+    make_player(chosen.bot, komi=chosen.komi, seed=chosen.seed)
 
 
 def _rules(text: str) -> rulesets.Ruleset:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from search.gtp import protocol, scoring
 from search.gtp.clock import Clock
+from search.gtp.options import EngineOptions
 from search.gtp.protocol import Command, Failure, Reply
-from search.gtp.settings import Settings
 from search.gtp.table import Table
 from search.gtp.thinker import Thinker
 
-#: Settings that a player is not made of.
+#: Options that a player is not made of.
 CHANGED_AT_ONCE = {"visits", "seconds", "ponder"}
 
 Stream = Callable[[Reply], None]
@@ -26,7 +26,7 @@ class Engine:
     """A game of Go at the end of a line.
 
     Args:
-      settings: how it plays.
+      options: how it plays.
       write: takes the text of replies.
       interrupted: whether another line has come in, or the conversation ends; analysis and pondering stop then.
       hurried: whether moves are to be chosen at once: the client has interrupted the command, or the conversation is to end.
@@ -35,15 +35,15 @@ class Engine:
 
     def __init__(
         self,
-        settings: Settings,
+        options: EngineOptions,
         write: Callable[[str], None],
         interrupted: Callable[[], bool] = lambda: False,
         hurried: Callable[[], bool] = lambda: False,
         compiled: Callable[[], None] = lambda: None,
     ):
-        self.settings, self.interrupted, self.hurried, self._on_compiled = settings, interrupted, hurried, compiled
-        self.table = Table(settings)
-        self.thinker = Thinker(settings)
+        self.options, self.interrupted, self.hurried, self._on_compiled = options, interrupted, hurried, compiled
+        self.table = Table(options)
+        self.thinker = Thinker(options)
         self.clock = Clock()
         self.over = False
         """Whether the client has said quit."""
@@ -109,10 +109,10 @@ class Engine:
 
     # What several commands do.
 
-    def change(self, **settings) -> None:
-        """Goes on with other settings, from the next move on."""
-        self.settings = self.thinker.settings = dataclasses.replace(self.settings, **settings)
-        if not settings.keys() <= CHANGED_AT_ONCE:
+    def change(self, **options) -> None:
+        """Goes on with other options, from the next move on."""
+        self.options = self.thinker.options = dataclasses.replace(self.options, **options)
+        if not options.keys() <= CHANGED_AT_ONCE:
             self.thinker.forget()
 
     def count_no_time(self) -> None:
@@ -135,7 +135,7 @@ class Engine:
         """Which of the chains on the table live."""
         position = self.table.game.position
         if self._judged is None or self._judged[0] is not position:
-            self._judged = position, scoring.judge(position, all_live=self.settings.cleanup, devices=self.settings.threads)
+            self._judged = position, scoring.judge(position, all_live=self.options.cleanup, devices=self.options.threads)
         return self._judged[1]
 
     def played_own_move(self) -> None:
@@ -151,7 +151,7 @@ class Engine:
     @property
     def may_ponder(self) -> bool:
         """Whether there is something to think about while the opponent does."""
-        return self.settings.ponder and not self.over and self._replied is self.table.game.position and not self.table.game.over
+        return self.options.ponder and not self.over and self._replied is self.table.game.position and not self.table.game.over
 
     def ponder(self) -> None:
         """Thinks until a line comes in."""

@@ -6,10 +6,12 @@ and of the server CGOS (one JSON object, https://github.com/zakki/cgos). All fig
 """
 
 import dataclasses
+import itertools
 import json
 
 import numpy as np
 
+from search.findings import Findings, Wanted
 from search.gtp import arguments
 from search.gtp.protocol import SYNTAX_ERROR, Failure
 from search.restrictions import Restriction, Restrictions
@@ -19,9 +21,9 @@ DEFAULT_INTERVAL = 100
 #: Lines come no faster than this, centiseconds.
 SHORTEST_INTERVAL = 1
 #: Keys of clients that make no difference here, for they ask for what playouts do not tell.
-_IGNORED = ("movesownership", "ownershipstdev", "movesownershipstdev", "pvedgevisits", "noresultvalue")
-#: Keys that are true or false, and what they are called here.
-_SWITCHES = {"ownership": "ownership", "rootinfo": "root_info", "pvvisits": "pv_visits"}
+_IGNORED = ("ownershipstdev", "movesownershipstdev", "pvedgevisits", "noresultvalue")
+#: Keys that are true or false, and what of `Wanted` they say.
+_SWITCHES = {"ownership": "ownership", "movesownership": "moves_ownership", "pvvisits": "pv_visits"}
 #: The keys of an `info`, in KataGo's order.
 _LZ_KEYS = ("visits", "winrate", "prior", "lcb", "order")
 _KATA_KEYS = (
@@ -40,11 +42,9 @@ class Request:
     """Who is to move; by default whose turn it is."""
     interval: float = DEFAULT_INTERVAL / 100
     """Seconds between lines."""
-    min_moves: int = 0
-    max_moves: int | None = None
-    ownership: bool = False
     root_info: bool = False
-    pv_visits: bool = False
+    """Whether to tell of the root."""
+    wanted: Wanted = Wanted()
     restrictions: Restrictions | None = None
     """Moves to avoid or to keep to."""
 
@@ -55,7 +55,7 @@ class Request:
         Raises:
           Failure: a key that is not known, or a value that is no good.
         """
-        words, found, said = list(words), {}, []
+        words, found, wanted, said = list(words), {}, {}, []
         if words and arguments.is_colour(words[0]):
             found["colour"] = arguments.colour(words.pop(0))
         if words and words[0][:1].isdecimal():
@@ -74,12 +74,14 @@ class Request:
             if key == "interval":
                 found["interval"] = max(arguments.number(values[0], 0), SHORTEST_INTERVAL) / 100
             elif key in ("minmoves", "maxmoves"):
-                found[f"{key[:3]}_moves"] = arguments.whole(values[0])
+                wanted["least_moves" if key == "minmoves" else "most_moves"] = arguments.whole(values[0])
             elif key in _SWITCHES:
-                found[_SWITCHES[key]] = arguments.truth(values[0])
+                wanted[_SWITCHES[key]] = arguments.truth(values[0])
+            elif key == "rootinfo":
+                found["root_info"] = arguments.truth(values[0])
             elif key not in _IGNORED:
                 raise Failure(SYNTAX_ERROR)
-        return cls(**found, restrictions=Restrictions.of(said, size))
+        return cls(**found, wanted=Wanted(**wanted), restrictions=Restrictions.of(said, size))
 
 
 def _restriction(avoid: bool, colour: str, vertices: str, depth: str, size: int) -> Restriction:
@@ -88,43 +90,52 @@ def _restriction(avoid: bool, colour: str, vertices: str, depth: str, size: int)
     return Restriction(avoid, arguments.colour(colour), points, arguments.whole(depth, 1))
 
 
-def lz_line(infos: list[dict], root: dict | None, ownership: np.ndarray | None) -> str:
+def lz_line(found: Findings, root_info: bool) -> str:
     """Leela Zero's line: rates are whole numbers of ten thousandths, and there are moves alone."""
-    tens = ({**info, **{key: round(10_000 * info[key]) for key in ("winrate", "prior", "lcb")}} for info in infos)
+    tens = ({**info, **{key: round(10_000 * info[key]) for key in ("winrate", "prior", "lcb")}} for info in found.infos)
     return " ".join(_info(info, _LZ_KEYS) for info in tens)
 
 
-def kata_line(infos: list[dict], root: dict | None, ownership: np.ndarray | None) -> str:
-    """KataGo's line."""
-    parts = [_info(info, _KATA_KEYS) for info in infos]
-    if root is not None:
-        parts.append(" ".join(["rootInfo", *_pairs(root, _ROOT_KEYS)]))
-    if ownership is not None:
-        parts.append(" ".join(["ownership", *(f"{x:.6g}" for x in ownership.reshape(-1).tolist())]))
+def kata_line(found: Findings, root_info: bool) -> str:
+    """KataGo's line; `root_info` says whether the root is wanted."""
+    after = () if found.moves_ownership is None else found.moves_ownership  # moves that have not been tried come last
+    parts = [_info(info, _KATA_KEYS, owners) for info, owners in itertools.zip_longest(found.infos, after)]
+    if root_info:
+        parts.append(" ".join(["rootInfo", *_pairs(found.root, _ROOT_KEYS)]))
+    if found.ownership is not None:
+        parts.append(" ".join(["ownership", *_owners(found.ownership)]))
     return " ".join(parts)
 
 
-def cgos_line(infos: list[dict], root: dict, ownership: np.ndarray | None) -> str:
+def cgos_line(found: Findings, root_info: bool) -> str:
     """CGOS's JSON object."""
+    root = found.root
     out = {
         "winrate": round(root["winrate"], 4), "score": round(root["scoreLead"], 2), "visits": root["visits"],
         "moves": [
             {"move": info["move"], "winrate": round(info["winrate"], 4), "score": round(info["scoreLead"], 2),
              "prior": round(info["prior"], 4), "visits": info["visits"], "pv": " ".join(info["pv"][1:])}
-            for info in infos
+            for info in found.infos
         ],
     }  # fmt: skip
-    if ownership is not None:
-        out["ownership"] = "".join(_CGOS_LETTERS[round((x + 1) / 2 * 62)] for x in np.clip(ownership, -1, 1).reshape(-1).tolist())
+    if found.ownership is not None:
+        letters = (_CGOS_LETTERS[round((x + 1) / 2 * 62)] for x in np.clip(found.ownership, -1, 1).reshape(-1).tolist())
+        out["ownership"] = "".join(letters)
     return json.dumps(out, separators=(",", ":"), allow_nan=False)
 
 
-def _info(info: dict, keys: tuple[str, ...]) -> str:
+def _info(info: dict, keys: tuple[str, ...], owners: np.ndarray | None = None) -> str:
     """One move; `pv` comes last, for some clients read to the end of the line or the next `info`."""
     words = ["info", "move", info["move"], *_pairs(info, keys)]
     if "pvVisits" in info:
         words += ["pvVisits", *map(str, info["pvVisits"])]
+    if owners is not None:
+        words += ["movesOwnership", *_owners(owners)]
     return " ".join([*words, "pv", *info["pv"]])
+
+
+def _owners(owners: np.ndarray) -> list[str]:
+    return [f"{x:.6g}" for x in owners.reshape(-1).tolist()]
 
 
 def _pairs(values: dict, keys: tuple[str, ...]) -> list[str]:

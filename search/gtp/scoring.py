@@ -9,10 +9,9 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo import NO_KO, Position
-from search.gtp.arguments import BLACK, WHITE
+from jaxgo import BLACK, NO_KO, WHITE, Position
 from search.gtp.table import Table
-from search.gtp.thinker import Ownership
+from search.ownership import Samples
 from search.stones import chains, neighbours
 
 ALIVE, DEAD, SEKI = STATUSES = ("alive", "dead", "seki")
@@ -23,8 +22,6 @@ DEAD_BEYOND = 0.3
 SEKI_WITHIN = 0.5
 #: Where moving kills, a chain's points are its owner's less when he has the move than when he has not, by more than this.
 SEKI_BEYOND = 0.5
-#: Playouts with each player to move.
-PLAYOUTS = 1_000
 
 Judgement = list[tuple[list[int], str]]
 """Each chain of the board, and its status."""
@@ -65,9 +62,7 @@ def _ownership(position: Position, colour: int, devices) -> np.ndarray:
     """float64 [N, N]: who ends up with each point when a player moves first, as if nobody had passed."""
     fields = {"to_play": colour, "ko": NO_KO, "passes": 0}
     fresh = {name: np.full_like(np.asarray(getattr(position, name)), value) for name, value in fields.items()}
-    owners = Ownership(dataclasses.replace(position, **fresh), most=PLAYOUTS, devices=devices)
-    owners.refine()
-    return owners.of_black
+    return Samples.without_tree(dataclasses.replace(position, **fresh)).ownership(devices)[0]
 
 
 def score(table: Table, judged: Judgement = ()) -> float:

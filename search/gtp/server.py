@@ -13,15 +13,15 @@ from collections.abc import Callable
 
 from search.gtp.engine import Engine
 from search.gtp.lines import Lines
+from search.gtp.options import EngineOptions
 from search.gtp.output import Output
-from search.gtp.settings import Settings
 
 
-def serve(settings: Settings, input_descriptor: int, output_descriptor: int, log: Callable[[str, str], None]) -> int | None:
+def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int, log: Callable[[str, str], None]) -> int | None:
     """Answers a client until the conversation ends.
 
     Args:
-      settings: of the engine.
+      options: of the engine.
       input_descriptor, output_descriptor: of the files to read and write.
       log: called with ">>" and each line, and "<<" and each text of the answers.
 
@@ -42,12 +42,12 @@ def serve(settings: Settings, input_descriptor: int, output_descriptor: int, log
         lines.end()
 
     engine = Engine(
-        settings, output, interrupted=lambda: lines.waiting or output.gone,
+        options, output, interrupted=lambda: lines.waiting or output.gone,
         hurried=lambda: ending.is_set() or lines.interrupted or output.gone, compiled=_keep_for_good,
     )  # fmt: skip
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        if settings.size is not None:
+        if options.size is not None:
             engine.prepare()
         while not engine.over:
             if engine.may_ponder and not lines.waiting:

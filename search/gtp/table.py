@@ -11,8 +11,8 @@ from search import rulesets
 from search.game import Game
 from search.gtp import protocol
 from search.gtp.arguments import BLACK, WHITE
+from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, EngineOptions
 from search.gtp.protocol import Failure
-from search.gtp.settings import DEFAULT_KOMI, DEFAULT_SIZE, Settings
 from search.records import as_record
 from search.stones import captured_by
 
@@ -21,14 +21,14 @@ class Table:
     """What the client has set up and played.
 
     Args:
-      settings: where it begins.
+      options: where it begins.
     """
 
-    def __init__(self, settings: Settings):
-        self.rules = settings.rules
+    def __init__(self, options: EngineOptions):
+        self.rules = options.rules
         #: Points for White as the client knows them; the rules may add some for handicap stones.
-        self.nominal_komi = DEFAULT_KOMI if settings.komi is None else settings.komi
-        self.clear(settings.size or DEFAULT_SIZE)
+        self.nominal_komi = DEFAULT_KOMI if options.komi is None else options.komi
+        self.clear(options.size or DEFAULT_SIZE)
 
     @property
     def size(self) -> int:

@@ -5,14 +5,11 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-import numpy as np
-
-from jaxgo import Position, evaluate
+from jaxgo import BLACK, WHITE, Position
 from search.choice import Choice, Limits
-from search.flat import first_step
 from search.game import Game
-from search.gtp.arguments import BLACK, WHITE
-from search.gtp.settings import DEFAULT_VISITS, Settings
+from search.gtp.options import DEFAULT_VISITS, EngineOptions
+from search.ownership import Samples
 from search.players import Player, TreePlayer, make_player
 from search.restrictions import Restrictions
 
@@ -22,8 +19,6 @@ LONGEST_PONDERING = 600.0
 FIRST_OVERHEAD, LEAST_OVERHEAD = 0.3, 0.2
 #: The part of the memory for trees, one in so many, that is kept for a search under restrictions beside the game's own.
 RESTRICTED_SHARE = 4
-#: Playouts that say who owns which point.
-OWNERSHIP_PLAYOUTS = 2_000
 #: The share of the largest overhead that is still reckoned with after another move.
 OVERHEAD_KEPT = 0.9
 #: As a machine that is busy may get busier, this much more than was measured is reckoned with.
@@ -46,18 +41,17 @@ class Thinker:
     """Makes players when they are needed, and has them think.
 
     Args:
-      settings: what they are made of.
+      options: what they are made of.
     """
 
-    def __init__(self, settings: Settings):
-        self.settings = settings
+    def __init__(self, options: EngineOptions):
+        self.options = options
         self.last: Thought | None = None
         """The last move chosen by `genmove`."""
         self.overhead = FIRST_OVERHEAD
         """Seconds that a move takes beyond the time it is given."""
         self._players: dict[tuple[float, bool], Player] = {}
         self._compiled: set[int] = set()
-        self._owners: Ownership | None = None
         self._cleanup = False  # of the last move
         self._games, self._used = 0, False
 
@@ -77,13 +71,13 @@ class Thinker:
         """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet."""
         if size in self._compiled:
             return False
-        player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.settings.threads
+        player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.options.threads
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
-            also = pool.submit(ownership, game.position, 1, devices=devices)
+            also = pool.submit(Samples.without_tree(game.position).ownership, devices)
             player.compile(size)
             also.result()
         # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
-        few = Limits(visits=4 * self.settings.playouts_per_leaf)
+        few = Limits(visits=4 * self.options.playouts_per_leaf)
         for point in (None, None, size * size):
             game.play(player.genmove(game.turn(game.to_play), game.history, few).move if point is None else point, game.to_play)
         for colour in (BLACK, WHITE):  # one of them out of turn
@@ -95,9 +89,9 @@ class Thinker:
 
     def player(self, komi: float, cleanup: bool = False, restrictions: Restrictions | None = None) -> Player:
         """The player for a komi; one that has to obey restrictions is new each time, and the caller's to close."""
-        cleanup = cleanup or self.settings.cleanup
+        cleanup = cleanup or self.options.cleanup
         if restrictions is not None:
-            return self._make(komi, cleanup, memory=self.settings.memory // RESTRICTED_SHARE, restrictions=restrictions)
+            return self._make(komi, cleanup, memory=self.options.memory // RESTRICTED_SHARE, restrictions=restrictions)
         key = (komi, cleanup)
         if key not in self._players:
             self.forget()  # one tree at a time: they are large
@@ -147,28 +141,22 @@ class Thinker:
         if isinstance(player, TreePlayer) and not game.over:
             player.prepare(game.position, game.history).run(seconds=LONGEST_PONDERING, stop=stop)
 
-    def ownership(self, position: Position) -> "Ownership":
-        """What is known of who owns the points of a position; kept until another one is asked for."""
-        if self._owners is None or self._owners.position is not position:
-            self._owners = Ownership(position, self.settings.seed, devices=self.settings.threads)
-        return self._owners
-
     def _limits(self, budget: float | None) -> Limits:
         """What limits a move: visits and seconds as set, and the clock; the clock alone where it is all there is."""
-        visits, seconds = self.settings.visits, self.settings.seconds
+        visits, seconds = self.options.visits, self.options.seconds
         if budget is not None:
             seconds = max(0.001, budget if seconds is None else min(seconds, budget))
         if visits is None and seconds is None:
             visits = DEFAULT_VISITS
         return Limits(visits=visits, seconds=seconds)
 
-    def _make(self, komi: float, cleanup: bool, *, memory: int | None = None, **options) -> Player:
-        settings = self.settings
+    def _make(self, komi: float, cleanup: bool, *, memory: int | None = None, **more) -> Player:
+        options = self.options
         if memory is None:
-            memory = settings.memory - settings.memory // RESTRICTED_SHARE
+            memory = options.memory - options.memory // RESTRICTED_SHARE
         return make_player(
-            settings.bot, komi=komi, seed=settings.seed + self._games, cleanup=cleanup, resign=settings.resign, memory=memory,
-            leaves=settings.leaves, playouts_per_leaf=settings.playouts_per_leaf, devices=settings.threads, **options,
+            options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, resign=options.resign, memory=memory,
+            leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads, **more,
         )  # fmt: skip
 
 
@@ -177,37 +165,3 @@ def close(player: Player) -> None:
     if player.search is not None:
         player.search.close()
         player.search = None
-
-
-class Ownership:
-    """Who ends up with each point of a position, by playouts that are added little by little.
-
-    Args:
-      position: one position.
-      seed: of the playouts.
-      most: playouts after which no more are added.
-      devices: as in `jaxgo.evaluate`.
-    """
-
-    def __init__(self, position: Position, seed: int = 0, most: int = OWNERSHIP_PLAYOUTS, devices=None):
-        self.position, self.seed, self.most, self.devices, self.playouts = position, seed, most, devices, 0
-        self._sum = np.zeros((position.size, position.size))
-
-    def refine(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Adds playouts until there are enough, or `stop` says so; a few are always made."""
-        step = first_step(self.position.size, self.devices)
-        while self.playouts < self.most and (self.playouts == 0 or not stop()):
-            count = min(step, self.most - self.playouts)
-            self._sum += count * ownership(self.position, count, self.seed, self.playouts, self.devices)
-            self.playouts += count
-
-    @property
-    def of_black(self) -> np.ndarray:
-        """float64 [N, N] in [-1, 1]: 1 where Black always ends up with the point."""
-        return self._sum / self.playouts
-
-
-def ownership(position: Position, playouts: int, seed: int = 0, first: int = 0, devices=None) -> np.ndarray:
-    """float64 [N, N] in [-1, 1]: 1 where Black ends up with the point in all of so many playouts."""
-    found = evaluate(position, playouts, seed=seed, first_playout=first, statistics=["ownership"], devices=devices)
-    return found.ownership[0]

@@ -1,29 +1,21 @@
 """Commands that report what the engine thinks while it thinks."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 
-import numpy as np
-
-from jaxgo import Position
-from jaxgo.board.coordinates import coordinate
-from search.choice import Choice
+from search.findings import Findings
 from search.gtp import arguments, reports
 from search.gtp.commands.play import choose, settle
 from search.gtp.protocol import Reply
 from search.gtp.reports import Request
 from search.gtp.thinker import close
-from search.move_infos import move_infos, move_infos_of_choice, root_info
 from search.players import Player
-from search.search import Search
-from search.tree import Tree
 
 #: How long analysis goes on when nobody interrupts it, seconds.
 FOR_EVER = 1e9
 #: How often to look whether somebody does, when there is nothing to do, seconds.
 LOOK = 0.005
-#: How long a report may look into ownership while a move is chosen, perhaps on the clock, seconds.
-SHORT_LOOK = 0.05
 #: Moves in CGOS's reports.
 CGOS_MOVES = 10
 
@@ -111,6 +103,8 @@ class Reporter:
         self.best: str | None = None
         """The move that the last line has called the best."""
         self._next = time.monotonic() + request.interval
+        # What comes after each move takes long to play out, too long for one who is on the clock.
+        self._wanted = request.wanted if interrupted else dataclasses.replace(request.wanted, moves_ownership=False)
 
     def __call__(self, player: Player, last: bool = False) -> None:
         """Says a line if it is time for one."""
@@ -118,64 +112,12 @@ class Reporter:
         if not last and (now < self._next or (self.interrupted is not None and self.interrupted())):
             return
         self._next = max(self._next + self.request.interval, now)
-        stop = self.interrupted or (lambda: time.monotonic() > now + SHORT_LOOK)
-        infos, root, owners = self._found(player, stop)
-        if infos:  # after the very first playouts no move has been tried yet
-            self.say(self.form(infos, root, owners))
-            self.best = infos[0]["move"]
-
-    def _found(self, player: Player, stop: Callable[[], bool]) -> tuple[list[dict], dict | None, np.ndarray | None]:
-        """What `reports` puts into lines."""
-        request, search = self.request, player.search
-        if isinstance(search, Search):
-            found = search.statistics()
-            infos, root = move_infos(search, statistics=found), root_info(found)
-            if request.pv_visits:
-                infos = [{**info, "pvVisits": _visits_along(search.tree, info)} for info in infos]
-        else:
-            choice = search.choice()
-            infos, root = move_infos_of_choice(choice, search.position.size), _root_info_of_choice(choice)
-        infos = _of_number(infos, root, search.position, request)
-        owners = None
-        if request.ownership:
-            owners = self.engine.thinker.ownership(search.position)
-            owners.refine(stop)
-            owners = owners.of_black * int(np.asarray(search.position.to_play)[0])
-        return infos, root if request.root_info else None, owners
-
-
-def _of_number(infos: list[dict], root: dict, position: Position, request: Request) -> list[dict]:
-    """As many moves as the client wants: the best, or with others that are legal but have not been tried."""
-    if len(infos) < request.min_moves:
-        known = {info["move"] for info in infos}
-        legal = (coordinate(int(point), position.size) for point in np.flatnonzero(np.asarray(position.legal())[0]))
-        others = [name for name in legal if name not in known][: request.min_moves - len(infos)]
-        untried = {**root, "visits": 0, "edgeVisits": 0, "weight": 0.0, "prior": 0.0, "lcb": 0.0, "utilityLcb": -1.0, "pv": []}
-        infos = infos + [
-            {**untried, "move": name, "scoreMean": root["scoreLead"], "order": order}
-            for order, name in enumerate(others, start=len(infos))
-        ]  # fmt: skip
-    return infos[: request.max_moves]
-
-
-def _root_info_of_choice(choice: Choice) -> dict:
-    """`root_info` of a bot without a tree: the best move's rate; it does not measure leads."""
-    rate = 0.5 if np.isnan(choice.win_rate) else choice.win_rate
-    return {
-        "winrate": rate, "utility": 2 * rate - 1, "scoreLead": 0.0, "scoreSelfplay": 0.0, "scoreStdev": 0.0,
-        "visits": choice.playouts, "weight": float(choice.playouts),
-    }  # fmt: skip
-
-
-def _visits_along(tree: Tree, info: dict) -> list[int]:
-    """The playouts through each move of a line from the root."""
-    node, out = tree.root, []
-    for name in info["pv"]:
-        move = arguments.vertex(name, tree.size)
-        # Playouts under way are in the tree already, but not among the move's visits.
-        out.append(min(int(tree.visits(node)[move]), out[-1]) if out else info["visits"])
-        node = tree.child(node, move)
-    return out
+        found = Findings.of(player.search, self._wanted)
+        if found.waits:
+            found = found.with_ownership(self.engine.options.threads, self.interrupted or (lambda: False))
+        if found is not None and found.infos:  # after the very first playouts no move has been tried yet
+            self.say(self.form(found, self.request.root_info))
+            self.best = found.infos[0]["move"]
 
 
 COMMANDS = {

@@ -17,7 +17,7 @@ def name(engine) -> str:
 
 def version(engine) -> str:
     """The installed version, and the bot."""
-    return f"{installed_version()} ({engine.settings.bot})"
+    return f"{installed_version()} ({engine.options.bot})"
 
 
 def known_command(engine, command: str) -> str:

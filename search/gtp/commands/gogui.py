@@ -5,8 +5,10 @@ import numpy as np
 from jaxgo import evaluate
 from jaxgo.board.coordinates import coordinate
 from search.gtp.protocol import Failure
-from search.gtp.thinker import OWNERSHIP_PLAYOUTS
+from search.ownership import Samples
 
+#: Playouts of the map of first plays.
+AMAF_PLAYOUTS = 2_000
 #: Moves of the map of visits.
 MOST_LABELS = 30
 
@@ -29,9 +31,8 @@ def analyze_commands(engine) -> str:
 
 def ownership(engine) -> str:
     """Who owns each point at the end of playouts: 1 Black, -1 White."""
-    owners = engine.thinker.ownership(engine.table.game.position)
-    owners.refine()
-    return _rows(owners.of_black)
+    samples = Samples.without_tree(engine.table.game.position, engine.options.seed)
+    return _rows(samples.ownership(engine.options.threads)[0])
 
 
 def amaf(engine) -> str:
@@ -40,8 +41,8 @@ def amaf(engine) -> str:
     The differences are scaled so that the largest is 1; stones and points that nobody reached are 0.
     """
     position = engine.table.game.turn(engine.table.game.to_play)
-    settings = engine.settings
-    found = evaluate(position, OWNERSHIP_PLAYOUTS, komi=engine.table.komi, seed=settings.seed, devices=settings.threads)
+    options = engine.options
+    found = evaluate(position, AMAF_PLAYOUTS, komi=engine.table.komi, seed=options.seed, devices=options.threads)
     side = 0 if engine.table.game.to_play == 1 else 1
     visits, wins = found.amaf_visits[0, side], found.amaf_wins[0, side]
     average = found.win_rate[0] if side == 0 else 1 - found.win_rate[0]

@@ -1,11 +1,11 @@
-"""Commands that look at settings and change them while the engine runs, under the names that KataGo has for them."""
+"""Commands that look at options and change them while the engine runs, under the names that KataGo has for them."""
 
 import json
 from collections.abc import Callable
 
 from search.gtp import arguments
+from search.gtp.options import DEFAULT_VISITS, EngineOptions
 from search.gtp.protocol import SYNTAX_ERROR, Failure
-from search.gtp.settings import DEFAULT_VISITS, Settings
 
 #: What KataGo says of visits and seconds that have no limit.
 UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20
@@ -18,59 +18,59 @@ NO_LIMIT = 1e9
 RESIGN = 0.05
 
 
-def _visits(settings: Settings) -> int:
-    alone = settings.visits is None and settings.seconds is None
-    return DEFAULT_VISITS if alone else UNLIMITED_VISITS if settings.visits is None else settings.visits
+def _visits(options: EngineOptions) -> int:
+    alone = options.visits is None and options.seconds is None
+    return DEFAULT_VISITS if alone else UNLIMITED_VISITS if options.visits is None else options.visits
 
 
-def _set_visits(settings: Settings, text: str) -> dict:
+def _set_visits(options: EngineOptions, text: str) -> dict:
     visits = arguments.number(text, 1)
     if visits > MOST_VISITS:
         return {"visits": None}
     return {"visits": arguments.whole(text, 1)}
 
 
-def _seconds(settings: Settings) -> float:
-    return UNLIMITED_SECONDS if settings.seconds is None else settings.seconds
+def _seconds(options: EngineOptions) -> float:
+    return UNLIMITED_SECONDS if options.seconds is None else options.seconds
 
 
-def _set_seconds(settings: Settings, text: str) -> dict:
+def _set_seconds(options: EngineOptions, text: str) -> dict:
     seconds = arguments.number(text)
     if seconds <= 0:
         raise Failure(SYNTAX_ERROR)
     return {"seconds": None if seconds >= NO_LIMIT else seconds}
 
 
-def _threads(settings: Settings) -> int:
+def _threads(options: EngineOptions) -> int:
     from jaxgo.backends.choice import workers_of
 
-    return len(workers_of(settings.threads))
+    return len(workers_of(options.threads))
 
 
-def _set_threads(settings: Settings, text: str) -> dict:
+def _set_threads(options: EngineOptions, text: str) -> dict:
     return {"threads": arguments.whole(text, 1, MOST_THREADS)}
 
 
-def _set_resigning(settings: Settings, text: str) -> dict:
-    return {"resign": (settings.resign or RESIGN) if arguments.truth(text) else 0.0}
+def _set_resigning(options: EngineOptions, text: str) -> dict:
+    return {"resign": (options.resign or RESIGN) if arguments.truth(text) else 0.0}
 
 
-def _set_threshold(settings: Settings, text: str) -> dict:
+def _set_threshold(options: EngineOptions, text: str) -> dict:
     utility = arguments.number(text, -1)
     if utility > 1:
         raise Failure(SYNTAX_ERROR)
     return {"resign": (utility + 1) / 2}
 
 
-#: What there is to look at (of the settings), and what of the settings a text changes.
-PARAMETERS: dict[str, tuple[Callable[[Settings], object], Callable[[Settings, str], dict]]] = {
-    "allowResignation": (lambda settings: settings.resign > 0, _set_resigning),
+#: What there is to look at (of the options), and what of the options a text changes.
+PARAMETERS: dict[str, tuple[Callable[[EngineOptions], object], Callable[[EngineOptions, str], dict]]] = {
+    "allowResignation": (lambda options: options.resign > 0, _set_resigning),
     "maxTime": (_seconds, _set_seconds),
     "maxVisits": (_visits, _set_visits),
     "numSearchThreads": (_threads, _set_threads),
-    "ponderingEnabled": (lambda settings: settings.ponder, lambda _, text: {"ponder": arguments.truth(text)}),
+    "ponderingEnabled": (lambda options: options.ponder, lambda _, text: {"ponder": arguments.truth(text)}),
     #: A utility, 2 * win rate - 1.
-    "resignThreshold": (lambda settings: 2 * settings.resign - 1, _set_threshold),
+    "resignThreshold": (lambda options: 2 * options.resign - 1, _set_threshold),
 }
 
 
@@ -81,18 +81,18 @@ def list_params(engine) -> str:
 
 def get_param(engine, name: str) -> str:
     """A parameter's value."""
-    value = _known(name)[0](engine.settings)
+    value = _known(name)[0](engine.options)
     return f"{value:.15g}" if isinstance(value, float) else json.dumps(value)
 
 
 def get_params(engine) -> str:
     """All of them, as a JSON object."""
-    return json.dumps({name: look(engine.settings) for name, (look, _) in PARAMETERS.items()}, separators=(",", ":"))
+    return json.dumps({name: look(engine.options) for name, (look, _) in PARAMETERS.items()}, separators=(",", ":"))
 
 
 def set_param(engine, name: str, value: str) -> None:
     """Changes a parameter, from the next move on."""
-    changes = _known(name)[1](engine.settings, value)
+    changes = _known(name)[1](engine.options, value)
     engine.change(**changes)
 
 

@@ -204,8 +204,7 @@ def test_a_client_who_does_not_read_is_not_listened_to(service):
 def test_a_fault_in_a_search_is_answered_and_survived(talk, monkeypatch, capsys):
     from search.analysis import replies
 
-    monkeypatch.setattr(replies, "of_search", lambda *_, **__: 1 / 0)
-    monkeypatch.setattr(replies, "of_playouts", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(replies, "of_findings", lambda *_, **__: 1 / 0)
     for name, more in (("f", {"maxVisits": 200}), ("g", {"playouts": 20})):
         assert "Internal error: ZeroDivisionError" in talk.error(query(name, **more))["error"]
     monkeypatch.undo()

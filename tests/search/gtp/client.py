@@ -9,7 +9,7 @@ import threading
 import time
 
 from search.gtp.engine import Engine
-from search.gtp.settings import Settings
+from search.gtp.options import EngineOptions
 
 #: Few playouts, on few leaves: the moves are bad, and quick.
 QUICK = {"visits": 64, "leaves": 8, "playouts_per_leaf": 4}
@@ -21,13 +21,13 @@ class Client:
     Args:
       size: of the board; None leaves the engine's own.
       lines: how many lines of analysis to hear before another line comes in.
-      **settings: of the engine.
+      **options: of the engine.
     """
 
-    def __init__(self, size: int | None = 5, *, lines: int = 1, **settings):
+    def __init__(self, size: int | None = 5, *, lines: int = 1, **options):
         self.written: list[str] = []
         self.lines, self.asked = lines, 0
-        self.engine = Engine(Settings(**{**QUICK, **settings}), self.written.append, interrupted=self._interrupted)
+        self.engine = Engine(EngineOptions(**{**QUICK, **options}), self.written.append, interrupted=self._interrupted)
         if size is not None:
             self.ok(f"boardsize {size}")
 

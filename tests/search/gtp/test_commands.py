@@ -172,9 +172,9 @@ def test_parameters_are_told_and_changed():
     for name, value in changes.items():
         client.ok(f"kata-set-param {name} {value}")
         assert client.ok(f"kata-get-param {name}") == value
-    settings = client.engine.settings
-    assert (settings.visits, settings.seconds, settings.threads, settings.ponder) == (200, 0.5, 1, True)
-    assert settings.resign == pytest.approx(0.1)
+    options = client.engine.options
+    assert (options.visits, options.seconds, options.threads, options.ponder) == (200, 0.5, 1, True)
+    assert options.resign == pytest.approx(0.1)
     assert client.ok("kata-get-param allowResignation") == "true"
     client.ok("kata-set-param allowResignation false")
     assert client.ok("kata-get-param resignThreshold") == "-1"
@@ -364,10 +364,10 @@ def test_what_breaks_after_the_reply_has_begun_still_ends_in_a_move(monkeypatch,
     """The client has read `=` and waits for `play`: it gets the best move it has been told of, and that is what is played."""
     client, reports = Client(4, visits=400), []
 
-    def breaks(infos, *_):
+    def breaks(found, _):
         if reports:
             raise RuntimeError("no more")
-        reports.append(infos[0]["move"])
+        reports.append(found.infos[0]["move"])
         return "info move"
 
     monkeypatch.setitem(COMMANDS, "kata-genmove_analyze", genmove_analyze(breaks))

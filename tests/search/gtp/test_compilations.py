@@ -8,15 +8,15 @@ import pytest
 CODE = """
 import jax
 from search.gtp.engine import Engine
-from search.gtp.settings import Settings
+from search.gtp.options import EngineOptions
 
 compiled, out = [], []
 jax.monitoring.register_event_duration_secs_listener(
     lambda name, seconds, **more: compiled.append(name) if name == "/jax/core/compile/backend_compile_duration" else None
 )
-settings = Settings(bot={bot!r}, visits=300, leaves=8, playouts_per_leaf=4)
+options = EngineOptions(bot={bot!r}, visits=300, leaves=8, playouts_per_leaf=4)
 asked = []
-engine = Engine(settings, out.append, interrupted=lambda: asked.append(0) or len(asked) > 50)
+engine = Engine(options, out.append, interrupted=lambda: asked.append(0) or len(asked) > 50)
 for line in {lines!r}.split("\\n"):
     before = len(compiled)
     del asked[:]

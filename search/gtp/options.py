@@ -1,4 +1,4 @@
-"""What `jaxgo gtp` was started with."""
+"""What `jaxgo gtp` was started with, and what clients change of it."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ DEFAULT_SIZE = 19
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class EngineOptions:
     """Options of the command; `jaxgo gtp --help` explains them."""
 
     bot: str = "rave"
