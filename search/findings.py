@@ -62,8 +62,7 @@ class Findings:
         It may go on meanwhile. Who owns what is not known before `with_ownership` has played it out.
         """
         wanted, position = Wanted() if wanted is None else wanted, search.position
-        kinds = _of_tree if isinstance(search, Search) else _of_flat
-        infos, root, shares, amaf = kinds(search, wanted)
+        infos, root, shares, amaf = (_of_tree if isinstance(search, Search) else _of_flat)(search, wanted)
         tried = [point(info["move"], position.size) for info in infos]
         least = wanted.least_moves if wanted.most_moves is None else min(wanted.least_moves, wanted.most_moves)
         if len(infos) < least:

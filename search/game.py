@@ -4,11 +4,14 @@ import collections
 
 import numpy as np
 
-from jaxgo import BLACK, Position
+from jaxgo import BLACK, WHITE, Position
 from jaxgo.base import checks
 from jaxgo.board.coordinates import coordinate
 from jaxgo.records.sgf import GameRecord
 from search.replay import IllegalMove, replay, turned
+
+#: Colours by the names that programs send, in lower case.
+COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
 class Game:
@@ -107,7 +110,7 @@ class Game:
         if colour is None and self.over:
             raise IllegalMove(f"{coordinate(point, self.size)} is illegal: the game is over", "the game is over")
         if colour is not None:
-            checks.one_of("colour", colour, (BLACK, -BLACK))
+            checks.one_of("colour", colour, (BLACK, WHITE))
         mover = self.to_play if colour is None else colour
         after, hashes = replay(self.position, ((mover, point),))
         repeats = point != passing and bool(self._seen[_number(hashes[0])])
@@ -171,7 +174,7 @@ def legal_moves(position: Position, history) -> np.ndarray:
 
 def turn(position: Position, colour: int) -> Position:
     """One position with a colour to move, which goes on after two passes. A ko binds only the player it was set against."""
-    checks.one_of("colour", colour, (BLACK, -BLACK))
+    checks.one_of("colour", colour, (BLACK, WHITE))
     if colour == int(np.asarray(position.to_play)[0]) and np.asarray(position.passes)[0] < 2:
         return position
     return turned(np, position, np.full_like(position.to_play, colour))

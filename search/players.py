@@ -127,6 +127,15 @@ def rule_of(bot: str):
     return _TREES[bot]
 
 
+def search_options(bot: str) -> dict[str, object]:
+    """The options of `search.Search` that make a tree bot what it is.
+
+    Raises:
+      ValueError: it has no tree.
+    """
+    return {"rule": rule_of(bot)} | ({"depth": 1} if bot == "ucb" else {})
+
+
 def make_player(bot: str, **options) -> Player:
     """A player by its name in `search.bots.SUMMARIES`.
 
@@ -140,6 +149,4 @@ def make_player(bot: str, **options) -> Player:
     checks.one_of("bot", bot, tuple(SUMMARIES))
     if bot in _FLAT:
         return FlatPlayer(_FLAT[bot], **{k: v for k, v in options.items() if k not in _OF_TREES})
-    if bot == "ucb":
-        options["depth"] = 1
-    return TreePlayer(options.pop("rule", _TREES[bot]), **options)
+    return TreePlayer(**(search_options(bot) | options))

@@ -74,7 +74,7 @@ class Batches:
                 return pause
             self._patience_ends = 0.0
             self.waiting.take_first(first)
-            most = max(LEAST_TOGETHER, min(MOST_TOGETHER, -(-ENOUGH // first.visits)))
+            most = max(LEAST_TOGETHER, min(MOST_TOGETHER, -(-ENOUGH // first.playouts)))
             batch = Batch([first, *self.waiting.take(Batch.key(first), most - 1)], self._games)
             for task in batch.tasks:
                 task.begin()

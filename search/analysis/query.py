@@ -12,6 +12,7 @@ from search import rulesets
 from search.analysis import fields
 from search.analysis.fields import QueryError, short
 from search.findings import Wanted
+from search.game import COLOURS
 from search.restrictions import Restriction, Restrictions
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
@@ -26,7 +27,6 @@ _SETTINGS_WITHOUT_EFFECT = (
     "analysisIgnorePreRootHistory", "dynamicScoreUtilityFactor", "staticScoreUtilityFactor", "winLossUtilityFactor",
 )  # fmt: skip
 _PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": 0}
-_COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _UNUSED = "Unexpected or unused field, do you have a typo?"
 #: The most playouts of a position, so that a sum of them is exact.
 MOST_VISITS = 10**9
@@ -276,7 +276,7 @@ def _move(colour: int, point: int) -> tuple[int, int]:
 
 
 def _colour(name, field: str) -> int:
-    colour = _COLOURS.get(name.lower()) if isinstance(name, str) else None
+    colour = COLOURS.get(name.lower()) if isinstance(name, str) else None
     if colour is None:
         raise QueryError(f"Could not parse player: {short(str(name), 50)}", field)
     return colour

@@ -9,7 +9,6 @@ posted, ends it; if it ends all the same, all who wait are told so.
 """
 
 import collections
-import dataclasses
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from search.analysis import complaints, replies
 from search.analysis.batches import Batches
 from search.analysis.games import Games
 from search.analysis.jobs import Jobs
+from search.analysis.options import ServiceOptions
 from search.analysis.searches import LEAVES, Searches
 from search.analysis.work import Task
 from search.players import rule_of
@@ -36,36 +36,23 @@ MOST_FAULTS = 20
 STUCK, LOOKS = 60.0, 1.0
 
 
-@dataclasses.dataclass(frozen=True)
-class Engine:
-    """How positions are analysed."""
-
-    bot: str = "rave"
-    """A bot with a tree."""
-    playouts_per_leaf: int = 8
-    active: int = 64
-    """Searches under way at a time."""
-    memory: int = 1 << 30
-    """Bytes that all trees together may take."""
-
-
 class Scheduler:
     """Does tasks and sends their replies to their clients.
 
     Args:
-      engine: how.
+      options: how.
       games: finds positions.
       on_failure: called, in any thread, when the scheduler's thread has ended though nobody has asked for that.
     """
 
-    def __init__(self, engine: Engine, games: Games | None = None, on_failure: Callable[[], None] = lambda: None):
-        self.engine, self._rule, self._on_failure = engine, rule_of(engine.bot), on_failure
+    def __init__(self, options: ServiceOptions, games: Games | None = None, on_failure: Callable[[], None] = lambda: None):
+        self.options, self._rule, self._on_failure = options, rule_of(options.bot), on_failure
         games = games or Games()
         self._posted: collections.deque[Callable[[], None]] = collections.deque()
         self._wake, self._making = threading.Event(), threading.Lock()
         # What searches need done elsewhere is short, and does not wait for slices.
         self._turns, self._jobs, self._slices = Turns(), Jobs(1, self._post), Jobs(SLICES, self._post)
-        self._searches = Searches(engine, self._rule, games, self._jobs, self._fail)
+        self._searches = Searches(options, games, self._jobs, self._fail)
         self._batches = Batches(games, self._fail)
         self._ending, self._since = False, None
         """`_since` is when the pass under way began, None where the thread rests."""
@@ -84,10 +71,10 @@ class Scheduler:
         with self._making:
             if size not in self._searches.devices:
                 device = SharedLeaves(
-                    size, LEAVES, self.engine.playouts_per_leaf, moves=needs_histories(self._rule), on_done=self.wake
+                    size, LEAVES, self.options.playouts_per_leaf, moves=needs_histories(self._rule), on_done=self.wake
                 )  # fmt: skip
                 Search(
-                    Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=self.engine.playouts_per_leaf,
+                    Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=self.options.playouts_per_leaf,
                     device=device,
                 ).compile()  # fmt: skip
                 self._searches.devices = {**self._searches.devices, size: device}

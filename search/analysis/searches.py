@@ -8,15 +8,17 @@ from search.analysis import replies
 from search.analysis.games import Games
 from search.analysis.jobs import Job, Jobs
 from search.analysis.memory import Trees
+from search.analysis.options import ServiceOptions
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 from search.findings import Findings
+from search.players import search_options
 from search.search import Search, memory_for
 from search.shared import SharedLeaves
 
 #: Leaves of a call of the device, and of a round of a search, at most.
 LEAVES = 256
-#: Searches of more visits have three rounds under way, so that one alone keeps the device busy; others one, which costs less.
+#: Searches of more playouts have three rounds under way, so that one alone keeps the device busy; others one, which costs less.
 LARGE_SEARCH = 20_000
 
 
@@ -24,18 +26,18 @@ class Searches:
     """Tasks that are searched.
 
     Args:
-      engine: how, a `search.analysis.scheduler.Engine`.
-      rule: of selection.
+      options: how.
       games: finds positions.
       jobs: does what takes long, elsewhere.
       fail: told of a task that something went wrong with.
     """
 
-    def __init__(self, engine, rule, games: Games, jobs: Jobs, fail: Callable[[Task, BaseException], None]):
-        self._engine, self._rule, self._games, self._jobs, self._fail = engine, rule, games, jobs, fail
+    def __init__(self, options: ServiceOptions, games: Games, jobs: Jobs, fail: Callable[[Task, BaseException], None]):
+        self._options, self._games, self._jobs, self._fail = options, games, jobs, fail
+        self._bot = search_options(options.bot)
         self.devices: dict[int, SharedLeaves] = {}
         """By board size; whoever submits tasks has seen to it that they are there."""
-        self.memory = Trees(engine.memory)
+        self.memory = Trees(options.memory)
         self.waiting = Waiting()
         self.active: list[Task] = []
         self._steps = itertools.count(1)
@@ -64,7 +66,7 @@ class Searches:
         Beyond the limit only of those who have nothing under way: nobody waits for all that another has asked for. What one does
         not read is not worked for.
         """
-        full = len(self.active) >= self._engine.active
+        full = len(self.active) >= self._options.active
         for client in self.waiting.clients():
             first, task = client not in busy, self.waiting.first(client)
             may = task is not None and (first or not full) and client.has_room
@@ -74,18 +76,18 @@ class Searches:
 
     def _share(self, task: Task) -> int:
         """Bytes that a task's tree gets."""
-        nodes = 2 * LEAVES + task.visits // self._engine.playouts_per_leaf
-        return self.memory.share(memory_for(task.query.size, self._rule, nodes))
+        nodes = 2 * LEAVES + task.playouts // self._options.playouts_per_leaf
+        return self.memory.share(memory_for(task.query.size, self._bot["rule"], nodes))
 
     def _start(self, task: Task) -> None:
         """Makes the search of a task whose position is known."""
         if task.finished:
             return
-        engine, size = self._engine, task.query.size
+        options, size = self._options, task.query.size
         task.search = Search(
-            task.position, rule=self._rule, komi=task.komi, leaves=LEAVES, playouts_per_leaf=engine.playouts_per_leaf,
-            seed=task.seed, history=task.history, memory=task.memory, depth=1 if engine.bot == "ucb" else None,
-            in_flight=3 if task.visits > LARGE_SEARCH else 1, device=self.devices[size].seat(task.client, task.priority),
+            task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
+            seed=task.seed, history=task.history, memory=task.memory,
+            in_flight=3 if task.playouts > LARGE_SEARCH else 1, device=self.devices[size].seat(task.client, task.priority),
             restrictions=task.query.restrictions,
         )  # fmt: skip
         task.begin()
@@ -109,11 +111,11 @@ class Searches:
         late = task.late() and search.tree.ready  # without the root's first playouts there is no answer
         if late:
             search.abandon()
-        if late or not search.under_way and search.visits >= task.visits:
+        if late or not search.under_way and search.visits >= task.playouts:
             task.winding_up = True
             self._tell(task, task.client.finish, during=False)
             return True
-        while search.launch(task.visits):
+        while search.launch(task.playouts):
             worked = True
         return bool(worked)
 

@@ -1,7 +1,6 @@
 """A client's lines and the replies to them."""
 
 import collections
-import dataclasses
 import json
 import threading
 from collections.abc import Callable
@@ -11,7 +10,8 @@ from search.analysis import query as queries
 from search.analysis.fields import Fields, QueryError, is_integer
 from search.analysis.games import Games
 from search.analysis.memory import Queues
-from search.analysis.scheduler import Engine, Scheduler
+from search.analysis.options import ServiceOptions
+from search.analysis.scheduler import Scheduler
 from search.analysis.work import Task, tasks_of
 
 #: Bytes that wait to be sent to a client, and that are few enough again, before more is read from him or worked for him.
@@ -22,36 +22,22 @@ _OF_LINE = 64
 QUEUES = 8
 
 
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """What is done where a query does not say, and how much of a client is put up with."""
-
-    visits: int = 2_000
-    playouts: int = 1_000
-    seed: int = 0
-    queue: int = 20_000
-    """Positions that a client may have waiting."""
-    line: int = 1 << 17
-    """Bytes of a line."""
-
-
 class Service:
     """What all clients share.
 
     Args:
-      engine: how positions are analysed.
-      limits: see there.
+      options: how positions are analysed, and how much of a client is put up with.
       log: told every line that comes in and goes out.
       on_failure: called, in any thread, when nothing can be analysed any more.
     """
 
     def __init__(
-        self, engine: Engine | None = None, limits: Limits | None = None, log: Callable[[str], None] | None = None,
+        self, options: ServiceOptions | None = None, log: Callable[[str], None] | None = None,
         on_failure: Callable[[], None] = lambda: None,
     ):  # fmt: skip
-        self.limits, self.log, self.games = limits or Limits(), log, Games()
-        self.scheduler = Scheduler(engine or Engine(), self.games, on_failure)
-        self._queues, self._lock = Queues(self.scheduler.engine.memory // QUEUES), threading.Lock()
+        self.options, self.log, self.games = options or ServiceOptions(), log, Games()
+        self.scheduler = Scheduler(self.options, self.games, on_failure)
+        self._queues, self._lock = Queues(self.options.memory // QUEUES), threading.Lock()
 
     def end(self) -> None:
         """Answers whatever is pending with `noResults`, and ends."""
@@ -203,12 +189,11 @@ class Client:
 
     def too_long(self) -> None:
         """Answers a line that is longer than allowed and has been skipped."""
-        self.send(replies.error(f"Input line is longer than the {self._service.limits.line} bytes allowed; it was skipped"))
+        self.send(replies.error(f"Input line is longer than the {self._service.options.line} bytes allowed; it was skipped"))
 
     def _ask(self, asked: dict) -> None:
         query, warnings = queries.read_query(asked)
-        limits = self._service.limits
-        tasks = tasks_of(query, self, visits=limits.visits, playouts=limits.playouts, seed=limits.seed)
+        tasks = tasks_of(query, self, self._service.options)
         # Only now what may cost more: there is room for as many, and the game is one.
         self._check_room(len(tasks))
         self._service.games.check(query.size, query.stones, query.first, query.moves)
@@ -220,7 +205,7 @@ class Client:
         self._scheduler.submit(tasks)
 
     def _check_room(self, number: int) -> None:
-        most = self._service.limits.queue
+        most = self._service.options.queue
         if self._pending + number > most:
             raise QueryError(f"The queue is full: a client may have {most} positions waiting; ask again later")
 
@@ -228,7 +213,8 @@ class Client:
         """Counts tasks as pending."""
         cost = sum(task.cost for task in tasks)
         if not self._service.queue(cost, self._queued):
-            raise QueryError("The queue is full: what waits for a client may take no more memory than is left for others; ask again later")
+            text = "The queue is full: what waits for a client may take no more memory than is left for others; ask again later"
+            raise QueryError(text)
         with self._change:
             self._pending += len(tasks)
             self._queued += cost
@@ -238,11 +224,11 @@ class Client:
             self.give_up()
 
     def _act(self, asked: dict) -> None:
-        action, engine = asked["action"], self._scheduler.engine
+        action, options = asked["action"], self._service.options
         if action == "query_version":
             self.send(replies.query_version(asked))
         elif action == "query_models":
-            self.send(replies.query_models(asked, engine.bot, engine.playouts_per_leaf))
+            self.send(replies.query_models(asked, options.bot, options.playouts_per_leaf))
         elif action == "clear_cache":
             self._service.games.clear()
             self.send(replies.answer_to(asked))

@@ -67,7 +67,7 @@ def attend(
 
     def read_all() -> None:
         try:
-            for line in lines(read, service.limits.line):
+            for line in lines(read, service.options.line):
                 client.wait_for_room()
                 if line is None:
                     client.too_long()

@@ -11,13 +11,14 @@ import jaxgo
 from jaxgo import Evaluation, Position
 from search.analysis.fields import QueryError
 from search.analysis.games import Games
+from search.analysis.options import ServiceOptions
 from search.analysis.query import Query
 from search.game import legal_moves
 from search.replay import together
 from search.search import Search
 
 #: Playouts that a search makes at least: all of the first ones start at the root, and there must be a move to tell of.
-LEAST_VISITS = 192
+LEAST_PLAYOUTS = 192
 #: Bytes of a task that waits.
 _BYTES = 1_200
 _numbers = itertools.count()
@@ -32,8 +33,8 @@ class Task:
     turn: int
     priority: int
     komi: float
-    visits: int
-    """Playouts to make."""
+    playouts: int
+    """To make."""
     seed: int
     with_tree: bool
     cost: int = 0
@@ -101,27 +102,25 @@ class Task:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def tasks_of(query: Query, client, *, visits: int, playouts: int, seed: int) -> list[Task]:
+def tasks_of(query: Query, client, options: ServiceOptions) -> list[Task]:
     """A task for each turn of a query.
 
     Args:
       query: the query.
       client: who asks.
-      visits: playouts of a search where the query does not say.
-      playouts: playouts of an evaluation without a tree where the query does not say.
-      seed: where the query does not say.
+      options: what is done where the query does not say.
 
     Raises:
       QueryError: moves are to be avoided, or to be kept to, by playouts without a tree.
     """
-    asked = query.visits if query.visits is not None else visits
+    asked = query.visits if query.visits is not None else options.visits
     with_tree = query.playouts is None and asked > 1
     if query.restrictions is not None and not with_tree:
         field = "avoidMoves" if query.restrictions.avoids else "allowMoves"
         raise QueryError("Cannot be done by playouts without a tree: ask for a maxVisits of 2 or more, and no playouts", field)
-    number = max(asked, LEAST_VISITS) if with_tree else query.playouts if query.playouts is not None else playouts
+    number = max(asked, LEAST_PLAYOUTS) if with_tree else query.playouts if query.playouts is not None else options.playouts
     cost = _BYTES + -(-query.num_bytes // len(query.turns))
-    seed = seed if query.seed is None else query.seed
+    seed = options.seed if query.seed is None else query.seed
     return [
         Task(client, query, turn, priority, query.komi_at(turn), number, seed, with_tree, cost)
         for turn, priority in zip(query.turns, query.priorities)
@@ -137,7 +136,7 @@ class Batch:
     def __init__(self, tasks: list[Task], games: Games):
         self.tasks, self._games = tasks, games
         first = tasks[0]
-        self._komi, self._seed, self._playouts = first.komi, first.seed, first.visits
+        self._komi, self._seed, self._playouts = first.komi, first.seed, first.playouts
         self._position, self._making = None, threading.Lock()
         self.reports = any(task.query.report_every is not None for task in tasks)
         self.issued, self._found = 0, None
@@ -145,7 +144,7 @@ class Batch:
     @staticmethod
     def key(task: Task) -> tuple:
         """Tasks with one key may share a batch."""
-        return task.query.size, task.komi, task.seed, task.visits
+        return task.query.size, task.komi, task.seed, task.playouts
 
     @property
     def client(self):

@@ -87,14 +87,16 @@ def run(args: argparse.Namespace) -> int:
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         from search.analysis import complaints, streams
-        from search.analysis.scheduler import Engine
-        from search.analysis.service import Limits, Service
+        from search.analysis.options import ServiceOptions
+        from search.analysis.service import Service
 
         output = streams.own_stdout()
         log = _log(args.log)
-        engine = Engine(args.bot, args.playouts_per_leaf, args.active, args.memory or options.default_memory())
-        limits = Limits(args.visits, args.playouts, args.seed, args.max_queue, args.max_line)
-        service = Service(engine, limits, log, on_failure=ends.set)
+        service_options = ServiceOptions(
+            bot=args.bot, visits=args.visits, playouts=args.playouts, playouts_per_leaf=args.playouts_per_leaf, seed=args.seed,
+            active=args.active, memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line,
+        )  # fmt: skip
+        service = Service(service_options, log, on_failure=ends.set)
         if args.listen is not None:
             try:
                 listener = streams.Listener(service, *args.listen)

@@ -4,22 +4,20 @@ import math
 import re
 
 from jaxgo.board.coordinates import point
+from search.game import COLOURS
 from search.gtp.protocol import INVALID_POINT, SYNTAX_ERROR, Failure
-
-BLACK, WHITE = 1, -1
-_COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
 def is_colour(text: str) -> bool:
     """Whether a text is a colour."""
-    return text.lower() in _COLOURS
+    return text.lower() in COLOURS
 
 
 def colour(text: str) -> int:
     """1 Black, -1 White."""
     if not is_colour(text):
         raise Failure(INVALID_POINT)
-    return _COLOURS[text.lower()]
+    return COLOURS[text.lower()]
 
 
 def vertex(text: str, size: int) -> int:

@@ -4,13 +4,12 @@ import pathlib
 
 import numpy as np
 
-from jaxgo import Position
+from jaxgo import BLACK, WHITE, Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.records.sgf import read_game
 from search import rulesets
 from search.game import Game
 from search.gtp import protocol
-from search.gtp.arguments import BLACK, WHITE
 from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, EngineOptions
 from search.gtp.protocol import Failure
 from search.records import as_record

@@ -7,6 +7,7 @@ import jaxgo
 import search
 from jaxgo.board.coordinates import point
 from search.analysis import searches
+from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
 from search.analysis.replies import of_findings
 from search.analysis.work import tasks_of
@@ -80,7 +81,7 @@ def test_the_forms_of_both_hold_the_same_ownership(searched, position, tree):
     found = found.with_ownership()
     assert not found.waits and found.viewer == -1
     asked = query("f", "C3", maxVisits=300, includePolicy=True)
-    task = tasks_of(read_query(asked)[0], None, visits=1, playouts=1, seed=1)[0]
+    task = tasks_of(read_query(asked)[0], None, ServiceOptions())[0]
     task.position, task.legal = position, np.asarray(position.legal())[0]
     reply, line = of_findings(task, found, during=False), reports.kata_line(found, True)
     np.testing.assert_allclose(numbers(line, "ownership"), -np.array(reply["ownership"]), atol=1e-4)

@@ -118,6 +118,9 @@ class Reporter:
         if found is not None and found.infos:  # after the very first playouts no move has been tried yet
             self.say(self.form(found, self.request.root_info))
             self.best = found.infos[0]["move"]
+        # However often they are wanted, reports leave the search half of the time: ownership has to be played out.
+        done = time.monotonic()
+        self._next = max(self._next, done + (done - now))
 
 
 COMMANDS = {

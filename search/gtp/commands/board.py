@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+from jaxgo import BLACK, WHITE
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from jaxgo.board.coordinates import coordinate
 from search.game import IllegalMove
@@ -74,10 +75,10 @@ def showboard(engine) -> str:
         [
             f"MoveNum: {len(table.game.moves)}",
             table.diagram(),
-            f"Next player: {'Black' if table.game.to_play == arguments.BLACK else 'White'}",
+            f"Next player: {'Black' if table.game.to_play == BLACK else 'White'}",
             f"Rules: {json.dumps(dict(sorted(rules.items())), separators=(',', ':'))}",
-            f"B stones captured: {table.captured(arguments.BLACK)}",
-            f"W stones captured: {table.captured(arguments.WHITE)}",
+            f"B stones captured: {table.captured(BLACK)}",
+            f"W stones captured: {table.captured(WHITE)}",
         ]
     )
 
@@ -92,7 +93,7 @@ def set_position(engine, *words: str) -> None:
             raise Failure(INVALID_POINT)
         stones[point] = colour
     try:
-        engine.table.set_up(stones, arguments.BLACK)
+        engine.table.set_up(stones, BLACK)
     except ValueError as error:  # stones without liberties
         raise Failure(f"the stones are not a legal position: {error}") from None
     engine.new_game()

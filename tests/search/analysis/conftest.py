@@ -2,15 +2,15 @@
 
 import pytest
 
-from search.analysis.scheduler import Engine
-from search.analysis.service import Limits, Service
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Service
 from tests.search.analysis.talk import Talk
 
 
 @pytest.fixture(scope="session")
 def service():
     """A service for all tests that need no other settings."""
-    made = Service(Engine(), Limits(visits=300, playouts=50))
+    made = Service(ServiceOptions(visits=300, playouts=50))
     yield made
     made.end()
 

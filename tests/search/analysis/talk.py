@@ -5,8 +5,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from search.analysis.scheduler import Engine
-from search.analysis.service import Client, Limits, Service
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Client, Service
 
 #: Seconds after which something hangs. A new board size may have to be compiled first.
 HANG = 40
@@ -17,12 +17,12 @@ class Talk:
 
     Args:
       service: what the clients share, by default one of their own.
-      engine, limits: of a service of their own.
+      options: of a service of their own.
     """
 
-    def __init__(self, service: Service | None = None, *, engine: Engine | None = None, limits: Limits | None = None):
+    def __init__(self, service: Service | None = None, *, options: ServiceOptions | None = None):
         self._own = service is None
-        self.service = service or Service(engine, limits)
+        self.service = service or Service(options)
         self.client = Client(self.service)
         self.replies: list[dict] = []
         self._change = threading.Condition()

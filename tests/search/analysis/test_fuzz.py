@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from search.analysis.scheduler import Engine
-from search.analysis.service import Limits, Service
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Service
 from tests.search.analysis.talk import Talk, is_final, query
 
 FEW = settings(
@@ -94,7 +94,7 @@ def test_any_lines(service, seed):
 
 @pytest.mark.slow
 def test_a_hundred_thousand_lines():
-    service = Service(Engine(), Limits(visits=200, playouts=16))
+    service = Service(ServiceOptions(visits=200, playouts=16))
     for seed in range(100):
         converse(Talk(service), seed, 1000)
     service.end()
@@ -109,7 +109,7 @@ def resident() -> int:
 @pytest.mark.slow
 def test_memory_stays_flat():
     """Ten thousand queries after the first two thousand, every game another."""
-    service = Service(Engine(), Limits(visits=200, playouts=16))
+    service = Service(ServiceOptions(visits=200, playouts=16))
     rng, sizes = random.Random(1), []
     for block in range(12):
         talk = Talk(service)

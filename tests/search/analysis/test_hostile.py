@@ -10,8 +10,8 @@ import pytest
 
 from search.analysis import complaints, scheduler
 from search.analysis import query as queries
-from search.analysis.scheduler import Engine
-from search.analysis.service import Client, Limits, Service
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Client, Service
 from tests.search.analysis.talk import Talk, eventually, is_final, query
 
 #: Fields of queries and actions, with a value that is good.
@@ -42,8 +42,8 @@ def start():
     """Makes services that end with the test."""
     made = []
 
-    def make(engine: Engine, **more) -> Service:
-        made.append(Service(engine, Limits(), **more))
+    def make(options: ServiceOptions, **more) -> Service:
+        made.append(Service(options, **more))
         return made[-1]
 
     yield make
@@ -147,7 +147,7 @@ def test_thousands_of_turns_are_refused_before_anything_is_built(talk):
 
 def test_a_long_game_is_played_once_and_histories_are_made_when_a_search_begins(start):
     """All positions of the longest game that is taken, while another search keeps them waiting."""
-    service = start(Engine(active=1))
+    service = start(ServiceOptions(active=1))
     talk = Talk(service)
     talk.send(query("long", maxVisits=10**9), query("warm", "pass", maxVisits=200))
     assert eventually(lambda: any(task.search is not None for task in service.scheduler._searches.active))
@@ -170,7 +170,7 @@ def test_a_long_game_is_played_once_and_histories_are_made_when_a_search_begins(
 
 def test_what_waits_is_bounded_by_memory_too(start):
     """For one client by half of it, so that another still finds room."""
-    service = start(Engine(active=1, memory=16 << 20))
+    service = start(ServiceOptions(active=1, memory=16 << 20))
     talk, other = Talk(service), Talk(service)
     talk.send(*(query(str(i), maxVisits=10**9) for i in range(600)))
     refused = [reply for reply in talk.wait(lambda replies: any("error" in reply for reply in replies)) if "error" in reply]
@@ -185,7 +185,7 @@ def test_what_waits_is_bounded_by_memory_too(start):
 
 def test_the_memory_of_all_searches_is_bounded(start):
     """Though each of sixty may grow for ever; a small one of another client finds room."""
-    service = start(Engine(memory=32 << 20))
+    service = start(ServiceOptions(memory=32 << 20))
     talk, other = Talk(service), Talk(service)
     talk.send(*(query(str(i), maxVisits=10**9) for i in range(60)))
     searches = service.scheduler._searches
@@ -236,7 +236,7 @@ def test_the_scheduler_outlives_whatever_is_posted_to_it(talk, capfd):
 def test_a_scheduler_that_fails_says_so_to_all(error, start, monkeypatch, capfd):
     """At once or after trying again, by what it can survive once."""
     failed = []
-    service = start(Engine(active=1), on_failure=lambda: failed.append(True))
+    service = start(ServiceOptions(active=1), on_failure=lambda: failed.append(True))
     talk = Talk(service)
     talk.send(*(query(str(i), maxVisits=10**9) for i in range(3)), query("p", playouts=10**9))
     assert eventually(lambda: service.scheduler._searches.active)
@@ -259,7 +259,7 @@ def test_a_scheduler_that_fails_says_so_to_all(error, start, monkeypatch, capfd)
 def test_the_watchdog_barks(start, monkeypatch, capfd):
     monkeypatch.setattr(scheduler, "STUCK", 0.4)
     monkeypatch.setattr(scheduler, "LOOKS", 0.01)
-    service = start(Engine())
+    service = start(ServiceOptions())
     service.scheduler._post(lambda: time.sleep(1.0))
     time.sleep(1.5)
     service.end()

@@ -8,8 +8,8 @@ import pytest
 
 import jaxgo
 from search import Search
-from search.analysis.scheduler import Engine
-from search.analysis.service import Limits, Service
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Service
 from search.analysis.work import Batch, tasks_of
 from search.game import Game
 from search.move_infos import move_infos
@@ -62,7 +62,7 @@ def test_slices_of_a_batch_add_up(service):
     tasks = [
         task
         for one in asked
-        for task in tasks_of(one, None, visits=1, playouts=1, seed=4)
+        for task in tasks_of(one, None, ServiceOptions(seed=4))
     ]
     whole, parts = Batch(tasks, service.games), Batch(tasks, service.games)
     whole.add(whole.slice(10**9)())
@@ -122,7 +122,7 @@ def test_reports_during_the_search(talk, kind):
 @pytest.fixture
 def narrow():
     """A service that has one search under way at a time."""
-    made = Service(Engine(active=1), Limits(visits=300, queue=6))
+    made = Service(ServiceOptions(active=1, visits=300, queue=6))
     made.scheduler.prepare(5)
     yield made
     made.end()
@@ -213,7 +213,7 @@ def test_a_fault_in_a_search_is_answered_and_survived(talk, monkeypatch, capsys)
 
 
 def test_the_end_answers_what_is_pending():
-    service = Service(Engine(active=1), Limits())
+    service = Service(ServiceOptions(active=1))
     talk = Talk(service)
     talk.send(query("a", **LONG), query("b", **LONG), query("c", playouts=10**9))
     service.end()

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 import pytest
 
 from search.analysis import streams
-from search.analysis.scheduler import Engine
-from search.analysis.service import Limits, Service
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Service
 from tests.processes import only_on_linux, threads_of
 from tests.search.analysis.talk import HANG, Talk, eventually, query
 
@@ -51,7 +51,7 @@ def test_lines(data, expected, block):
 @pytest.fixture(scope="module")
 def listener():
     """A service at a port of this machine."""
-    service = Service(Engine(), Limits(visits=200, line=2000))
+    service = Service(ServiceOptions(visits=200, line=2000))
     service.scheduler.prepare(5)
     made = streams.Listener(service, "127.0.0.1", 0)
     yield made

@@ -1,8 +1,7 @@
 """Clients share the scheduler's thread and the device, counted in what is done for them."""
 
 from search.analysis import scheduler as module
-from search.analysis.scheduler import Engine
-from search.analysis.service import Limits, Service
+from search.analysis.service import Service
 from tests.search.analysis.talk import Talk, eventually, is_final, query
 
 
@@ -50,7 +49,7 @@ def test_priorities_count_within_a_client(service):
 
 def test_slices_go_round_clients():
     """Thirty endless evaluations of one, each a batch of its own, and one of another: the other's is played every second time."""
-    service = Service(Engine(), Limits())
+    service = Service()
     batches, order = service.scheduler._batches, []
     much, little = Talk(service), Talk(service)
     much.send(*(query(f"m{i}", playouts=10**9 - i) for i in range(30)))

@@ -3,6 +3,7 @@
 import pytest
 
 from search.analysis.memory import Queues, Trees
+from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
 from search.analysis.waiting import _SLACK, Waiting
 from search.analysis.work import Batch, Task, tasks_of
@@ -14,7 +15,7 @@ class Someone:
 
 
 def task(client, name: str, **more) -> Task:
-    (made,) = tasks_of(read_query(query(name, **more))[0], client, visits=300, playouts=50, seed=0)
+    (made,) = tasks_of(read_query(query(name, **more))[0], client, ServiceOptions(visits=300, playouts=50))
     return made
 
 

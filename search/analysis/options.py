@@ -1,0 +1,26 @@
+"""What `jaxgo analysis` was started with."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class ServiceOptions:
+    """Options of the command; `jaxgo analysis --help` explains them."""
+
+    bot: str = "rave"
+    """A bot with a tree."""
+    visits: int = 2_000
+    """Playouts of a search where the query does not say."""
+    playouts: int = 1_000
+    """Of a query without a tree where it does not say."""
+    playouts_per_leaf: int = 8
+    seed: int = 0
+    """Where the query does not say."""
+    active: int = 64
+    """Searches under way at a time."""
+    memory: int = 1 << 30
+    """Bytes that all trees together may take."""
+    queue: int = 20_000
+    """Positions that a client may have waiting."""
+    line: int = 1 << 17
+    """Bytes of a line of input."""
