@@ -192,8 +192,7 @@ def test_the_memory_of_all_searches_is_bounded(start):
     assert eventually(lambda: any(task.search is not None for task in searches.active))
     assert other.ask(query("small", maxVisits=300))["moveInfos"]
     assert 2 <= len(searches.active) < 20 and searches.memory.held <= 32 << 20
-    arrays = sum(x.nbytes for task in searches.active if task.search for x in task.search.tree.arrays.values())
-    assert arrays <= searches.memory.held
+    assert 0 < sum(task.search.tree.bytes_used for task in searches.active if task.search) <= searches.memory.held
     talk.send({"id": "t", "action": "terminate_all"})
     talk.end(), other.end()
     assert eventually(lambda: searches.memory.held == 0)
