@@ -3,12 +3,14 @@
 import itertools
 import json
 import re
+import types
 
 import numpy as np
 import pytest
 
 from search.findings import Findings, Wanted
 from search.gtp import reports
+from search.gtp.commands import analysis
 from search.gtp.reports import Request
 from tests.search.gtp.client import Client
 
@@ -157,6 +159,24 @@ def test_other_lines_do_not_silence_the_reports_on_a_move():
     assert len(lines) > 3
     assert all(line.startswith("info move ") and len(line.partition(" ownership ")[2].split()) == 25 for line in lines[:-1])
     assert lines[-1].startswith("play ")
+
+
+def test_reports_leave_the_search_half_of_the_time(monkeypatch):
+    """They are wanted all the time, and take a second each; the search has ten."""
+    client, now, said = Client(5), [0.0], []
+    monkeypatch.setattr(analysis, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    player, game = client.engine.thinker.player(0.5), client.engine.table.game
+    player.prepare(game.position, game.history).run(visits=64)
+
+    def form(found: Findings, root_info: bool) -> str:
+        now[0] += 1.0
+        return found.infos[0]["move"]
+
+    reporter = analysis.Reporter(client.engine, Request(interval=0.01), form, said.append)
+    for _ in range(100):
+        now[0] += 0.1
+        reporter(player)
+    assert 8 <= len(said) <= 10
 
 
 def test_a_position_that_is_over_can_be_analysed():
