@@ -1,8 +1,11 @@
 """`jaxgo analysis`: positions analysed for other programs, in KataGo's JSON protocol."""
 
 import argparse
+import os
 import signal
+import sys
 import threading
+from typing import NoReturn
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
@@ -118,8 +121,16 @@ def run(args: argparse.Namespace) -> int:
         for number, handler in before.items():
             signal.signal(number, handler)
     if service.scheduler.failed:
-        return EXIT_FAILED
-    return EXIT_INTERRUPTED if signal.SIGINT in signals else EXIT_DONE
+        _leave_at_once(EXIT_FAILED)
+    if signals:
+        _leave_at_once(EXIT_INTERRUPTED if signal.SIGINT in signals else EXIT_DONE)
+    return EXIT_DONE
+
+
+def _leave_at_once(status: int) -> NoReturn:
+    """Ends the process while its threads may be compiling: Python's own end would tear these down inside a compiler, which aborts."""
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _log(path: str | None):

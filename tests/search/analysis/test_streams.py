@@ -232,8 +232,8 @@ sys.exit(cli.main(["analysis"]))
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process:
-        # Without a tree: to compile what a tree needs may take longer than the command waits for those who read.
-        process.stdin.write(json.dumps(query("q", playouts=10**9)) + "\n")
+        # With a tree: the command ends in the middle of compiling what it needs.
+        process.stdin.write(json.dumps(query("q", **LONG)) + "\n")
         process.stdin.flush()
         assert process.wait(HANG) == 1
         assert json.loads(process.stdout.readline())["error"] == "The engine has failed"
