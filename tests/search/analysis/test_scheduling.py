@@ -107,10 +107,14 @@ def test_terminate_is_for_the_own_queries_only(service):
 @pytest.mark.parametrize("kind", ["maxVisits", "playouts"])
 def test_reports_during_the_search(talk, kind):
     talk.send(query("r", **{kind: 10**9}, reportDuringSearchEvery=0.05, firstReportDuringSearchAfter=0.01, includeOwnership=True))
-    replies = talk.wait(lambda replies: len(replies) >= 4)
-    visits = [reply["rootInfo"]["visits"] for reply in replies]
+
+    def visits(replies: list[dict]) -> list[int]:
+        return [reply["rootInfo"]["visits"] for reply in replies]
+
+    # On a busy machine several may come before there are more playouts to tell of.
+    replies = talk.wait(lambda replies: len(replies) >= 4 and len(set(visits(replies))) > 1)
     assert all(reply["isDuringSearch"] is True for reply in replies)
-    assert visits == sorted(visits) and visits[0] < visits[-1]
+    assert visits(replies) == sorted(visits(replies))
     assert all(len(reply["ownership"]) == 25 for reply in replies)
     talk.send({"id": "t", "action": "terminate", "terminateId": "r"})
     talk.wait(lambda replies: any(reply["id"] == "t" for reply in replies))
