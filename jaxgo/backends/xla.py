@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
@@ -167,7 +168,7 @@ def _change_over(
     return jax.tree.map(lambda n, o: jnp.where(leave != jnp.int32(0), n, o), new, old)
 
 
-def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: bool, zero: jax.Array) -> Flight:
+def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: bool, zero) -> Flight:
     """A flight without playouts.
 
     Args:
@@ -176,20 +177,20 @@ def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: 
       room: rows of the records.
       longest: the width of `Records.events`; None where moves are not wanted.
       first_plays: whether they are.
-      zero: uint32, 0. In a `shard_map` it varies over the mesh as what the flight will carry does.
+      zero: uint32, 0, of numpy or of jax, as the flight's arrays are. In a `shard_map` it varies over the mesh as what the flight
+        will carry does.
     """
-    columns = wire.num_columns(g, first_plays)
-    whole, word = (jnp.broadcast_to(zero.astype(dtype), lanes) for dtype in (jnp.int32, jnp.uint32))
-    board = tuple(jnp.broadcast_to(zero.astype(g.dtype), lanes) for _ in range(g.num_words))
-    none = whole + jnp.int32(NO_ITEM)
+    xp, columns = zero.__array_namespace__(), wire.num_columns(g, first_plays)
+    whole, word = (xp.broadcast_to(zero.astype(dtype), (lanes,)) for dtype in (np.int32, np.uint32))
+    board = tuple(xp.broadcast_to(zero.astype(g.dtype), (lanes,)) for _ in range(g.num_words))
+    none, over = whole + np.int32(NO_ITEM), whole + np.int32(2)
     played = board if first_plays else ()
     log = (word,) * (LOGGED // 2) if longest is not None else ()
-    over = whole + jnp.int32(2)
     return Flight(
         lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log),
         item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none), slot=(word,) * columns,
-        slot_item=none, taken=zero.astype(jnp.int32), rows=jnp.broadcast_to(zero, (room, columns)),
-        events=None if longest is None else jnp.broadcast_to(zero.astype(jnp.int16) - jnp.int16(1), (room, LOGGED + longest)),
+        slot_item=none, taken=zero.astype(np.int32), rows=xp.broadcast_to(zero, (room, columns)),
+        events=None if longest is None else xp.broadcast_to(zero.astype(np.int16) - np.int16(1), (room, LOGGED + longest)),
     )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ class State(NamedTuple):
     """What stays on the device."""
 
     flight: xla.Flight
-    table: jax.Array
+    table: jax.Array | np.ndarray
     """uint32 [places * leaves, columns]: position, bounds and seed of each leaf."""
 
 
@@ -209,21 +209,19 @@ def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
     """The state before the first call, of numpy arrays; empty where nothing is left under way."""
     if not backend.flies_on(shape.size):
         return ()
-    with forms.within(backend.form), jax.disable_jit():
-        made = jax.device_get(_first_state(shape, backend))
-    return jax.tree.map(np.array, made)  # each of its own, so that the program may write into it
-
-
-def _first_state(shape: Shape, backend: Backend) -> State:
-    table = jnp.zeros((PLACES * shape.leaves, shape.num_columns - 1), jnp.uint32)
-    return State(_narrow(_empty(shape, backend)), table)
+    # Each array of its own, so that the program may write into it.
+    arrays = jax.tree.map(np.array, _empty(shape, backend))
+    flight = jax.tree.map(lambda x: x.view(np.uint32).reshape(-1, 2) if x.itemsize == 8 else x, arrays)
+    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_columns - 1), np.uint32))
 
 
 def _empty(shape: Shape, backend: Backend) -> xla.Flight:
-    g = playing_geometry(shape.size)
+    """A flight without playouts, of numpy arrays."""
+    with forms.within(backend.form):
+        g = playing_geometry(shape.size)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // PER_LANE)
-    with bb.words_known(g):
-        return xla.empty(g, lanes, PLACES * shape.room, max_plies(shape.size) if shape.moves else None, True, jnp.uint32(0))
+    longest = max_plies(shape.size) if shape.moves else None
+    return xla.empty(g, lanes, PLACES * shape.room, longest, True, np.zeros((), np.uint32))
 
 
 def _narrow(flight: xla.Flight) -> xla.Flight:
@@ -233,7 +231,7 @@ def _narrow(flight: xla.Flight) -> xla.Flight:
 
 def _wide(flight: xla.Flight, shape: Shape, backend: Backend) -> xla.Flight:
     """The flight that `_narrow` was given."""
-    like = jax.eval_shape(lambda: _empty(shape, backend))
+    like = _empty(shape, backend)
     return jax.tree.map(lambda x, y: lax.bitcast_convert_type(x, y.dtype) if y.dtype.itemsize == 8 else x, flight, like)
 
 
@@ -288,7 +286,8 @@ def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numb
 
     g_playing = playing_geometry(size)
     first = oldest * jnp.int32(shape.room)
-    wanted = xla.Awaited(awaited * jnp.int32(shape.playouts), first, first + jnp.minimum(awaited, jnp.int32(1)) * jnp.int32(shape.room))
+    end = first + jnp.minimum(awaited, jnp.int32(1)) * jnp.int32(shape.room)
+    wanted = xla.Awaited(awaited * jnp.int32(shape.playouts), first, end)
     with bb.words_known(g_playing):
         flight = _wide(state.flight, shape, backend)
         flight = xla.play_on(g_playing, flight, xla.Supply(ends[-1], ready, jnp.int32(max_plies(size))), wanted)
@@ -304,7 +303,9 @@ def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numb
     return State(narrow, table), _found(shape, g, positions, records, of_oldest)
 
 
-def _whole_step(shape: Shape, backend: Backend, state: tuple[()], columns: jax.Array, numbers: jax.Array) -> tuple[tuple[()], Found]:
+def _whole_step(
+    shape: Shape, backend: Backend, state: tuple[()], columns: jax.Array, numbers: jax.Array
+) -> tuple[tuple[()], Found]:
     """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
     g, longest = geometry(shape.size), max_plies(shape.size)
     positions, rows = _arrive(g, columns)
