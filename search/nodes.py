@@ -7,8 +7,10 @@ for more than 10**15. The row also has the playouts through each move and their 
 reads one row instead of all children. All share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
-so that giving up a million nodes takes no time. A full tree takes back its coldest leaves: a hand goes round the nodes, cools
-each leaf that it passes by one degree, and takes those that are cold; every visit warms a leaf to the logarithm of its visits.
+so that giving up a million nodes takes no time. What lies beside a new root is not given up at once: the last few roots are held
+until their room is needed, for moves may be taken back. A tree that is full without them takes back its coldest leaves: a hand
+goes round the nodes, cools each leaf that it passes by one degree, and takes those that are cold; every visit warms a leaf to the
+logarithm of its visits.
 """
 
 import math
@@ -28,6 +30,8 @@ NODES, FIRST, NARROW, WIDE = range(4)
 MOST_IN_A_BYTE = 15
 #: From so many playouts on, a node's statistics are 64-bit floats. (Results, in halves, and V2's credits are larger.)
 WIDE_FROM = 1 << 22
+#: Earlier roots that are held, at most.
+MOST_HELD = 8
 
 NODE = np.dtype(
     [
@@ -49,8 +53,9 @@ lie.
 POOL = np.dtype([("bytes", np.int64), ("count", np.int64), ("spare", np.int64)])
 """A pool: bytes of a row, rows ever used, and how many of these are free again."""
 
-BOOK = np.dtype([("used", np.int64), ("limit", np.int64), ("root", np.int64), ("dead", np.int64), ("hand", np.int64)])
-"""Bytes in use and allowed, the root, the first node of the dead, and the last node that the hand came by."""
+BOOK = np.dtype([(name, np.int64) for name in ("used", "limit", "root", "earlier", "held", "dead", "hand")])
+"""Bytes in use and allowed, the root, the root before it and how many of these are held, the first node of the dead, and the last
+node that the hand came by. Earlier roots are linked as siblings, the last one first."""
 
 
 class Memory(NamedTuple):
@@ -150,6 +155,8 @@ def take(memory, pool):
     while book.used + rows.bytes > book.limit:
         if book.dead != NONE:
             bury_one(memory)
+        elif book.held > 0:
+            give_up_earliest(memory)
         elif not take_coldest_leaf(memory):
             return NONE
     book.used += rows.bytes
@@ -237,19 +244,66 @@ def bury_one(memory):
 
 @compiled
 def keep(memory, node):
-    """Makes a child of the root the root, and gives up all that is not below it."""
+    """Makes a child of the root the root, and holds the old one, with all else that is below it, to be gone back to."""
     book, x = memory.book[0], memory.nodes[node]
+    if book.held == MOST_HELD:
+        give_up_earliest(memory)
+    count_child(memory, book.root, node, -1)
     unlink(memory, node)
-    give_up(memory, book.root)
-    x.parent, x.sibling, book.root = NONE, NONE, node
+    memory.nodes[book.root].sibling = book.earlier
+    x.parent, x.sibling = NONE, NONE
+    book.earlier, book.root, book.held = book.root, node, book.held + 1
+
+
+@compiled
+def go_back(memory):
+    """Makes the last of the earlier roots, of which there must be one, the root again; the present one hangs below it again.
+
+    What has been played below the present root since then counts for both, but for the RAVE statistics: those of the earlier root
+    are still the old ones.
+    """
+    book = memory.book[0]
+    node, above = book.root, book.earlier
+    x, y = memory.nodes[node], memory.nodes[above]
+    book.earlier, book.root, book.held = next_child(memory, above), above, book.held - 1
+    x.parent, x.sibling, y.first, y.sibling = above, y.first, node, NONE
+    count_child(memory, above, node, 1)
+
+
+@part
+def count_child(memory, node, child, sign):
+    """Counts (1) all that a child has had in its node's sums, or no longer (-1); no playouts may be on their way."""
+    x, y = memory.nodes[node], memory.nodes[child]
+    wins = 2 * y.visits - y.wins
+    x.visits += sign * y.visits
+    x.wins += sign * wins
+    x.leads -= sign * y.leads
+    x.squares += sign * y.squares
+    can_have_children(memory, node)  # so many visits may need a wider row
+    count_move(memory, node, y.move, sign * y.visits, sign * wins)
+
+
+@compiled
+def give_up_earliest(memory):
+    """Gives up the first of the earlier roots, of which there must be one."""
+    book = memory.book[0]
+    node, later = np.int64(book.earlier), np.int64(NONE)
+    while next_child(memory, node) != NONE:
+        node, later = next_child(memory, node), node
+    if later == NONE:
+        book.earlier = NONE
+    else:
+        memory.nodes[later].sibling = NONE
+    book.held -= 1
+    give_up(memory, node)
 
 
 @part
 def take_coldest_leaf(memory):
     """Frees a leaf that has not been visited for long; whether there was one. The root's moves, of which people read, stay."""
-    book, count = memory.book[0], memory.pools[NODES].count
-    for _ in range(64 * count):
-        book.hand = (book.hand + 1) % count
+    book, count, passed = memory.book[0], memory.pools[NODES].count, 0
+    while passed < count:  # without a leaf that could be taken once it is cold
+        book.hand, passed = (book.hand + 1) % count, passed + 1
         x = memory.nodes[book.hand]
         if x.state == READY and x.first == NONE and x.pending == 0 and x.parent != book.root and x.parent != NONE:
             if x.heat == 0:
@@ -259,7 +313,7 @@ def take_coldest_leaf(memory):
                 if memory.nodes[above].first == NONE:
                     warm(memory, above)
                 return True
-            x.heat -= 1
+            x.heat, passed = x.heat - 1, 0
     return False
 
 

@@ -61,7 +61,7 @@ class TreePlayer:
         Search(Position.empty(size), rule=self.rule, **self.options).compile()
 
     def prepare(self, position: Position, history: np.ndarray | None) -> Search:
-        """The search of a position: the present one, moved on, where the game has followed it."""
+        """The search of a position: the present one, moved on or back, where the game has gone there."""
         if self.search is not None and not self._follow(position, history):
             self.search.close()
             self.search = None
@@ -88,11 +88,13 @@ class TreePlayer:
         )
 
     def _follow(self, position: Position, history: np.ndarray | None) -> bool:
-        """Moves the search on to a position that lies at most two moves ahead in its tree."""
+        """Moves the search on to a position at most two moves ahead in its tree, or in that of an earlier root."""
         search = self.search
         if search.position.size != position.size:
             return False
         line = search.line_to(position, history)
+        while line is None and search.retreat():
+            line = search.line_to(position, history)
         for move in line or ():
             search.advance(move)
         return line is not None

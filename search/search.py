@@ -5,6 +5,7 @@ at a time: the device has two of them while the host deals with the third. A rou
 two, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
 """
 
+import collections
 import time
 from collections.abc import Callable
 
@@ -17,7 +18,7 @@ from jaxgo.running.request import check_seed
 from search import root
 from search.descent import Ties
 from search.game import hash_numbers
-from search.nodes import NONE, READY
+from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions
 from search.root import RootStatistics
 from search.rounds import Rounds, Settings
@@ -254,7 +255,9 @@ class Search:
         return bool(np.isin(hash_numbers(after.hash()), [*self._history, *hash_numbers(self._position.hash())]).any())
 
     def advance(self, move: int) -> None:
-        """Plays a move at the root; what the tree knows of the position that results is kept.
+        """Plays a move at the root; what the tree knows of the position that results is kept, and `retreat` goes back.
+
+        A move that the tree has not tried begins an empty one, from which nothing leads back.
 
         Raises:
           ValueError: the move is illegal or repeats an earlier position of the game.
@@ -264,14 +267,29 @@ class Search:
         after = self._play(checks.integer("move", move, 0, tree.moves - 1))
         if move != tree.moves - 1 and self._repeats(after):
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
+        before = self._position, self._history
         self._history = np.append(self._history, hash_numbers(self._position.hash()))
         child = tree.child(tree.root, move)
         if child != NONE and tree[child]["state"] == READY:
             tree.keep(move)
+            self._earlier.append(before)
             self._position = after
             self._rounds.begin(tree, after, self._history)
         else:
             self._plant(after)
+
+    def retreat(self) -> bool:
+        """Goes back to the root before the last `advance`, with what the tree knows there; whether it was still held.
+
+        The last few roots are held, with all that lies below them, until the tree needs their room. What has been played since
+        counts for them too, but for their RAVE statistics.
+        """
+        self._rounds.abandon()
+        if not self._tree.go_back():
+            return False
+        self._position, self._history = self._earlier.pop()
+        self._rounds.begin(self._tree, self._position, self._history)
+        return True
 
     def line_to(self, position: Position, history=None, most: int = 2) -> tuple[int, ...] | None:
         """The shortest line of at most so many moves that the tree holds from its root to a position; None without one.
@@ -283,6 +301,8 @@ class Search:
         """
         tree, (words, ko, passes) = self._tree, (x[0] for x in Leaves.arguments_of(position)[:3])
         black, wanted = np.asarray(position.to_play)[0] == BLACK, hash_numbers(history)
+        if not 0 <= len(wanted) - len(self._history) <= most:
+            return None
         level: list[tuple[int, tuple[int, ...]]] = [(tree.root, ())]
         for length in range(most + 1):
             for node, line in level:
@@ -323,6 +343,8 @@ class Search:
     def _plant(self, position: Position) -> None:
         """Makes a position the root of an empty tree."""
         self._position, self._tree = position, self._new_tree()
+        # The earlier roots, the last one last: the last ones are those that the tree still holds.
+        self._earlier: collections.deque[tuple[Position, np.ndarray]] = collections.deque(maxlen=MOST_HELD)
         self._rounds.begin(self._tree, position, self._history)
 
     def _stopping(self, deadline: float | None, stop: Callable[[], bool] | None) -> bool:

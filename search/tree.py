@@ -37,7 +37,7 @@ class Tree:
 
     @property
     def count(self) -> int:
-        """Nodes that take room, those included that have been given up and not been freed yet."""
+        """Nodes that take room, those included that are held beside the root, or have been given up and not been freed yet."""
         pool = self.memory.pools[NODES]
         return int(pool["count"] - pool["spare"])
 
@@ -113,10 +113,18 @@ class Tree:
         if self.rave_colours:
             self.rave(self.root)
         self.keep(0)
+        self.go_back()
 
     def keep(self, move: int) -> None:
-        """Makes the node of one of the root's moves the root, and forgets all that is not below it."""
+        """Makes the node of one of the root's moves the root. All that is not below it is held until its room is needed."""
         nodes.keep(self.memory, self.child(self.root, move))
+
+    def go_back(self) -> bool:
+        """Makes the root before the last `keep` the root again; whether it was still held."""
+        held = bool(self.memory.book["held"][0])
+        if held:
+            nodes.go_back(self.memory)
+        return held
 
 
 def bytes_per_node(size: int, *, colours: int = 1, legal: bool = False) -> tuple[int, int]:
@@ -135,7 +143,7 @@ def _memory(size: int, limit: int, colours: int, legal: bool) -> Memory:
     pools["bytes"] = np.array([node, colours * moves, 8 * (colours + 1) * moves, 16 * (colours + 1) * moves]) + number
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
-    book["limit"], book["root"], book["dead"] = limit, NONE, NONE
+    book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
     return Memory(
         nodes=np.zeros(most[0], nodes.NODE), words=np.zeros((most[0], words), np.uint32),
         open=np.zeros((most[0], bits), np.uint32),

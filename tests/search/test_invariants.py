@@ -82,6 +82,9 @@ def test_invariants(size, plies, name):
     assert_sound(search.tree, RULES[name])
     search.run(visits=search.visits + 100)
     assert_sound(search.tree, RULES[name])
+    assert search.retreat()
+    search.run(visits=search.visits + 100)
+    assert_sound(search.tree, RULES[name], full=True)  # what was played below is not in the root's RAVE statistics
     search.close()
 
 

@@ -56,6 +56,31 @@ def test_the_tree_follows_the_game():
     assert player.prepare(other.position, other.history).visits == 0
 
 
+def test_the_tree_comes_back_when_moves_are_taken_back():
+    """Two moves are taken back and another reply is played: what was thought of it before the first move is still known."""
+    player = TreePlayer(Rave(), komi=0.5, leaves=16, playouts_per_leaf=8)
+    game = Game(jaxgo.Position.empty(5), 0.5)
+    first = player.genmove(game.position, game.history, Limits(visits=3000)).move
+    game.play(first)
+    tree = player.search.tree
+    known = tree.visits(tree.child(tree.root, first))
+    replies = np.argsort(-known)[:2]
+    game.play(int(replies[0]))
+    assert player.prepare(game.position, game.history).visits == known[replies[0]]
+    game.play(player.genmove(game.position, game.history, Limits(visits=4000)).move)
+    for _ in range(2):
+        game.undo()
+    game.play(int(replies[1]))
+    assert player.prepare(game.position, game.history).visits == known[replies[1]] > 0
+    for _ in range(2):
+        game.undo()
+    assert player.prepare(game.position, game.history).visits == 3000 + 4000 - known[replies[0]]
+    assert player.search.tree is tree
+    other = Game(jaxgo.Position.empty(5).play(3), 0.5)
+    assert player.prepare(other.position, other.history).visits == 0
+    assert not player.search.retreat()
+
+
 def test_a_time_limit_is_kept():
     player = make_player("rave", komi=0.5, leaves=16, playouts_per_leaf=8)
     player.compile(5)

@@ -8,12 +8,12 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Rave, Search
 from search import game as search_game
-from search.nodes import FIRST, NARROW, NODES, NONE, WIDE, WIDE_FROM, add_rave, bury_one
+from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, WIDE_FROM, add_rave, bury_one, give_up_earliest
 from search.search import memory_for
 from search.tree import Tree, bytes_per_node
 from tests.positions import from_games, middle_game
 from tests.referee import Game
-from tests.search.trees import nodes_by_path, told
+from tests.search.trees import assert_same_trees, nodes_by_path, told
 
 LEAVES, PLAYOUTS = 16, 4
 
@@ -47,20 +47,129 @@ def test_advance_keeps_exactly_the_subtree_and_goes_on(name):
 
 def test_what_was_given_up_is_used_again():
     """A game goes on in the same memory: nodes are buried as new ones are made, and all bytes are accounted for."""
-    search = grown(visits=8000)
-    tree, most = search.tree, 0
+    search = grown(visits=8000, leaves=1000)
+    tree = search.tree
     for _ in range(4):
         search.advance(search.best())
         search.run(visits=search.visits + 4000)
-        most = max(most, tree.count)
     search.advance(search.best())
     kept = nodes_by_path(tree)
     assert tree.count > len(kept)
-    while tree.memory.book["dead"][0] != NONE:  # as every new node does
-        bury_one(tree.memory)
+    forget_all_else(tree)
     assert tree.count == len(kept) and nodes_by_path(tree) == kept
+    assert_all_bytes_are_counted(tree)
+    assert tree.memory.pools[NODES]["count"] < 24_000 / PLAYOUTS / 2, "of all nodes ever made"
+    search.close()
+
+
+def forget_all_else(tree: Tree) -> None:
+    """Gives up the earlier roots and frees what was given up, as new nodes do in a full tree."""
+    book = tree.memory.book[0]
+    while book["held"]:
+        give_up_earliest(tree.memory)
+    while book["dead"] != NONE:
+        bury_one(tree.memory)
+
+
+def assert_all_bytes_are_counted(tree: Tree) -> None:
+    """The bytes used are those of the rows in use."""
     assert tree.bytes_used == sum(int((pool["count"] - pool["spare"]) * pool["bytes"]) for pool in tree.memory.pools)
-    assert tree.memory.pools[NODES]["count"] <= most
+    assert tree.bytes_used <= tree.memory.book["limit"][0]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_retreat_goes_back_to_the_tree_there(name):
+    """Through several roots, and on to the same ones again: nothing is changed by going to and fro."""
+    search, before = grown(RULES[name]), []
+    for _ in range(3):
+        before.append((search.position, search.history, told(search.tree), search.best()))
+        search.advance(search.best())
+    for _ in range(2):
+        for position, history, known, _ in reversed(before):
+            assert search.retreat()
+            assert repr(search.position) == repr(position)
+            np.testing.assert_array_equal(search.history, history)
+            assert told(search.tree) == known
+        assert not search.retreat()
+        for *_, move in before:
+            search.advance(move)
+    search.close()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_was_played_below_counts_above_after_going_back(name):
+    """All but RAVE statistics; and the search goes on from there."""
+    search = grown(RULES[name])
+    tree, fields = search.tree, ("visits", "wins", "leads", "squares")
+    roots = []
+    for _ in range(3):
+        move = search.best()
+        roots.append(([tree[tree.root][x].item() for x in fields], tree.rave(tree.root)))
+        child = tree[tree.child(tree.root, move)]
+        started = np.array([child[x] for x in fields])
+        search.advance(move)
+    search.run(visits=search.visits + 400)
+    gained = np.array([tree[tree.root][x] for x in fields]) - started
+    assert gained[0] == 400
+    for sums, rave in reversed(roots):
+        assert search.retreat()
+        gained = gained * [1, -1, -1, 1] + [0, 2 * gained[0], 0, 0]
+        np.testing.assert_array_equal([tree[tree.root][x] for x in fields], sums + gained)
+        np.testing.assert_array_equal(tree.rave(tree.root), rave)
+        assert_nodes_know_their_moves(tree)
+    visits = search.visits
+    assert search.run(visits=visits + 200) == visits + 200
+    assert_nodes_know_their_moves(tree)
+    search.close()
+
+
+def test_held_roots_take_no_room_from_the_present_one():
+    """They are given up before any of its leaves."""
+    held, free = (grown(leaves=150) for _ in range(2))
+    for search in (held, free):
+        search.advance(search.best())
+    forget_all_else(free.tree)
+    for search in (held, free):
+        search.run(visits=search.visits + 800)
+        search.close()
+    assert_same_trees(held.tree, free.tree)
+    assert not held.retreat()
+
+
+def test_only_the_last_roots_are_held():
+    search = grown(UCB1(), visits=100)
+    for _ in range(MOST_HELD + 2):
+        search.run(visits=search.visits + 200)
+        search.advance(search.best())
+    assert sum(iter(search.retreat, False)) == MOST_HELD
+    search.close()
+
+
+@pytest.mark.parametrize("leaves", [0, 30, 300])
+@pytest.mark.parametrize("name", RULES)
+def test_a_small_tree_holds_earlier_roots_as_long_as_there_is_room(name, leaves):
+    """A long game with moves taken back; other moves follow. All nodes and bytes are accounted for at every step."""
+    search, rng, held = grown(RULES[name], visits=300, leaves=leaves), np.random.default_rng(1), []
+    tree = search.tree
+    for _ in range(40):
+        if rng.random() < 0.3:
+            search.retreat()
+        tried = np.flatnonzero(tree.visits(tree.root) > PLAYOUTS)
+        if search.tree is not tree or not len(tried) or search.position.play(np.array([tried[-1]])).is_over()[0]:
+            break
+        search.advance(int(rng.choice(tried)))
+        held.append(int(tree.memory.book["held"][0]))
+        search.run(visits=search.visits + 200)
+        for node in nodes_by_path(tree).values():
+            (moves, children), visits = tree.children(node), tree.visits(node)
+            assert (visits[moves] >= tree[children]["visits"]).all(), "forgotten leaves still count"
+            assert visits.sum() < tree[node]["visits"]
+        assert_all_bytes_are_counted(tree)
+    assert 0 < max(held) <= MOST_HELD
+    copied = copy.deepcopy(tree)
+    forget_all_else(copied)
+    assert copied.count == len(nodes_by_path(copied)) and told(copied) == told(tree)
+    assert_all_bytes_are_counted(copied)
     search.close()
 
 
@@ -161,14 +270,18 @@ def test_nodes_that_share_memory_are_counted():
 def test_what_a_node_knows_of_its_moves_is_what_their_nodes_know(name):
     """Visits and results lie in the node's own row too, beside each other."""
     search = grown(RULES[name])
-    tree = search.tree
+    assert_nodes_know_their_moves(search.tree)
+    search.close()
+
+
+def assert_nodes_know_their_moves(tree: Tree) -> None:
+    """The visits and results of moves in each node's row are those of its children."""
     for node in nodes_by_path(tree).values():
         moves, children = tree.children(node)
         below, visits, wins = tree[children], tree.visits(node), tree.wins(node)
         np.testing.assert_array_equal(visits[moves], below["visits"])
         np.testing.assert_array_equal(wins[moves], 2 * (below["visits"] - below["pending"]) - below["wins"])
-        assert visits.sum() == below["visits"].sum()
-    search.close()
+        assert visits.sum() == below["visits"].sum() < tree[node]["visits"]
 
 
 def test_a_copy_is_independent():
