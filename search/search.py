@@ -130,7 +130,7 @@ class Search:
 
     @property
     def tree(self) -> Tree:
-        """The tree; node 0 is the root."""
+        """The tree; `Tree.root` is the root."""
         return self._tree
 
     @property
