@@ -1,5 +1,6 @@
 """What goes wrong is said on stderr, which may be closed or full: that never ends anything else."""
 
+import os
 import sys
 import traceback
 
@@ -19,4 +20,14 @@ def tell(error: BaseException) -> None:
     try:
         traceback.print_exception(error, file=sys.stderr)
     except (OSError, ValueError):
+        pass
+
+
+def settle() -> None:
+    """Sees to it that what could not be written is not tried again when the process ends, which would then tell of a failure."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    except AttributeError:  # there is none
         pass

@@ -3,12 +3,12 @@
 import argparse
 import os
 import signal
-import sys
 import threading
 from typing import NoReturn
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
+from search.analysis import complaints
 from search.commands import options
 
 SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdin or a TCP port"
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        from search.analysis import complaints, streams
+        from search.analysis import streams
         from search.analysis.options import ServiceOptions
         from search.analysis.service import Service
 
@@ -120,6 +120,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        complaints.settle()
     if service.scheduler.failed:
         _leave_at_once(EXIT_FAILED)
     if signals:
@@ -129,7 +130,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _leave_at_once(status: int) -> NoReturn:
     """Ends the process while its threads may be compiling: Python's own end would tear these down inside a compiler, which aborts."""
-    sys.stderr.flush()
     os._exit(status)
 
 
