@@ -155,19 +155,22 @@ class Ring:
                 with as_by_default():
                     self._go_on()
             except BaseException:
-                self._forget()
+                self._clear(failed=call)
                 raise
             self.busy += time.perf_counter() - start
         return call.results
 
-    def _forget(self) -> None:
-        self._state = None
+    def _clear(self, failed: _Call | None = None) -> None:
+        """Begins with an empty ring again; what is under way and still wanted, but for a call that has failed, is played anew."""
+        wanted = [call for call in self._under_way if call is not failed and not call.unwanted]
+        self._waiting.extendleft(reversed(wanted))
         self._under_way.clear()
+        self._state = None
 
     def _go_on(self) -> None:
         """Takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first."""
         if self._under_way and all(call.unwanted for call in self._under_way):
-            self._forget()
+            self._clear()
         while self._waiting and self._waiting[0].unwanted:
             self._waiting.popleft()
         new = self._take() if self._waiting and len(self._under_way) < self._places else None
@@ -310,7 +313,7 @@ def _whole_step(
     g, longest = geometry(shape.size), max_plies(shape.size)
     positions, rows = _arrive(g, columns)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
-    # One seed for a call: `Ring` sees to it.
+    # All of a call's leaves have one seed: `Leaves` takes one.
     job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[1], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
     records = backend.play_all(g, rows[:, :-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves)
     each = shape.leaves, shape.playouts

@@ -105,6 +105,35 @@ def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     assert_equal(leaves.gather(start(leaves, 16, 0)), expected)
 
 
+def test_a_call_that_fails_does_not_spoil_those_beside_it(monkeypatch):
+    """Whichever of the device's calls it is, in which leaves of others were under way: these are played again."""
+    expected, real = one_by_one([16] * 6), ring._compiled
+    for failing in range(6):
+        runs = itertools.count()
+
+        def compiled(*key, runs=runs, failing=failing):
+            function = real(*key)
+
+            def run(*arguments):
+                if next(runs) == failing:
+                    raise MemoryError("no room")
+                return function(*arguments)
+
+            return run
+
+        monkeypatch.setattr(ring, "_compiled", compiled)
+        leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+        under_way, failed = [start(leaves, 16, 16 * i) for i in range(6)], 0
+        for call, result in zip(under_way, expected):
+            try:
+                found = leaves.gather(call)
+            except MemoryError:
+                failed += 1
+            else:
+                assert_equal(found, result)
+        assert failed == 1
+
+
 @pytest.mark.parametrize("moves", [False, True])
 def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
     """As those do whose playouts cannot be left under way."""
