@@ -25,6 +25,8 @@ from jaxgo.running.ring import Ring, Shape
 
 #: Calls of fewer leaves are not shared out among workers.
 LEAST = 4
+#: Playouts of a call, at most: their records lie on the device, three calls at a time.
+MOST_PLAYOUTS = 1 << 24
 
 
 class Leaves:
@@ -36,8 +38,8 @@ class Leaves:
 
     Args:
       size: N, 2 to 25.
-      leaves: the most leaves of a call.
-      playouts: K, playouts from each leaf.
+      leaves: the most leaves of a call, 1 to 65,536.
+      playouts: K, playouts from each leaf, 1 to 16,000; leaves times playouts are at most 2**24.
       komi: points that White gets, where a call does not say.
       seed: an int in [0, 2**64), or a jax key; likewise.
       moves: whether to return the moves of every playout.
@@ -51,6 +53,7 @@ class Leaves:
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
+        checks.integer("leaves times playouts", self.leaves * self.playouts, 1, MOST_PLAYOUTS)
         self.komi = checks.komi(komi)
         self.moves = bool(moves)
         self._seed = seed_words(seed)

@@ -222,6 +222,12 @@ def test_seeds_and_streams_name_the_playouts():
     leaves.close()
 
 
+def test_calls_of_too_many_playouts_are_refused():
+    """Before their records would fill the memory, or their numbers 32 bits."""
+    with pytest.raises(ValueError, match="leaves times playouts must be .*1048576000"):
+        Leaves(5, 1 << 16, 16_000)
+
+
 @pytest.mark.parametrize("name, value", [("size", 1), ("size", 26), ("leaves", 0), ("playouts", 0), ("playouts", 16_001),
                                          ("komi", float("nan")), ("seed", -1), ("seed", "1")])  # fmt: skip
 def test_bad_arguments(name, value):
