@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from jaxgo.base.cache import keep_compiled
-from jaxgo.base.source import version as version
+from jaxgo.base.source import version
 
 GROUP = "jaxgo.commands"
 

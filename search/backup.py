@@ -4,10 +4,13 @@ First plays (RAVE) of a node are those of its leaves, but for the points on whic
 there, such a move is the first play at its point in all playouts of the leaf, whatever these played there later.
 """
 
+import collections
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 
+from jaxgo import LeafResults
 from search.compiled import compiled, part
 from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, note_first_plays, share_prefixes, weigh
 from search.nodes import (
@@ -55,23 +58,8 @@ class Terms(NamedTuple):
     """bool [2, M]."""
 
 
-class Results(NamedTuple):
-    """Of a round's leaves: the arrays of `jaxgo.LeafResults`; those that were not asked for are empty."""
-
-    words: np.ndarray
-    ko: np.ndarray
-    passes: np.ndarray
-    hash: np.ndarray
-    legal: np.ndarray
-    useful: np.ndarray
-    margin: np.ndarray
-    wins: np.ndarray
-    lead: np.ndarray
-    squares: np.ndarray
-    firsts: np.ndarray
-    moves: np.ndarray
-    captured: np.ndarray
-    results: np.ndarray
+#: Of a round's leaves: the arrays of `jaxgo.LeafResults`; those that were not asked for are empty.
+Results = collections.namedtuple("Results", [field.name for field in dataclasses.fields(LeafResults)])
 
 
 class Scratch(NamedTuple):

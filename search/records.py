@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from sgfmill import sgf
 
-from jaxgo.cli import version
+from jaxgo.base.source import version
 from search.game import Game
 from search.stones import after_move
 

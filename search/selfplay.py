@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from sgfmill import sgf
 
-from jaxgo import Position
-from jaxgo.base.source import version
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice, Limits
 from search.game import Game, IllegalMove
 from search.players import Player
+from search.records import as_record
 
 #: How a game ends, and what stands for it in a record's result where a player lost without being beaten on the board.
 SCORE, TOO_LONG, RESIGNATION, TIME, ILLEGAL, FAILURE = "score", "too long", "resignation", "time", "illegal move", "failure"
@@ -138,28 +136,21 @@ def as_sgf(played: Played, black: str, white: str, comment: str = "", result: st
       result: a referee's, in place of the game's own.
     """
     game = played.game
-    record = sgf.Sgf_game(size=game.size)
-    root = record.get_root()
     properties = {
-        "AP": ("jaxgo", version()), "DT": datetime.date.today().isoformat(), "PB": black, "PW": white, "KM": game.komi,
-        "RU": "area", "RE": played.result if result is None else result, "GC": comment,
+        "DT": datetime.date.today().isoformat(), "PB": black, "PW": white, "KM": game.komi, "RU": "area",
+        "RE": played.result if result is None else result, "GC": comment,
     }  # fmt: skip
-    for name, value in properties.items():
-        if value != "":
-            root.set(name, value)
-    _set_up(root, game.positions[0])
     comments = ["opening"] * played.opening + [
         f"{describe(choice, colour, game.size)}{seconds:.2f} s"
         for choice, (colour, _), seconds in zip(played.choices, game.moves[played.opening :], played.seconds)
     ]
-    for (colour, point), text in zip(game.moves, comments, strict=True):
-        node = record.extend_main_sequence()
-        node.set_move("b" if colour == 1 else "w", _row_column(point, game.size))
-        node.set("C", text)
     if played.remark:
-        node = record.get_last_node()
-        node.set("C", "\n".join([*([node.get("C")] if node.has_property("C") else []), f"{played.ending}: {played.remark}"]))
-    return record.serialise()
+        # On the last move, or where there is none on the game.
+        before = comments.pop() + "\n" if comments else ""
+        comments.append(f"{before}{played.ending}: {played.remark}")
+        if not game.moves:
+            properties["C"] = comments.pop()
+    return as_record(game, {name: value for name, value in properties.items() if value != ""}, dict(enumerate(comments, start=1)))
 
 
 def describe(choice: Choice, colour: int, size: int) -> str:
@@ -174,19 +165,3 @@ def describe(choice: Choice, colour: int, size: int) -> str:
 def result_of(score: float) -> str:
     """A score for Black in points as SGF has it: B+3.5, W+2, or 0 for a draw."""
     return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
-
-
-def _set_up(root: sgf.Tree_node, position: Position) -> None:
-    """Notes the stones of a first position that is not the empty board, and who is to move there."""
-    stones = np.asarray(position.to_array())[0]
-    black_moves = int(np.asarray(position.to_play)[0]) == 1
-    if stones.any():
-        size = position.size
-        root.set_setup_stones(*([_row_column(int(p), size) for p in np.flatnonzero(stones == colour)] for colour in (1, -1)))
-    if stones.any() or not black_moves:
-        root.set("PL", "b" if black_moves else "w")
-
-
-def _row_column(point: int, size: int) -> tuple[int, int] | None:
-    """A point as sgfmill counts it, rows from the bottom; None for a pass."""
-    return None if point == size * size else (size - 1 - point // size, point % size)

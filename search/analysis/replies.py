@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 
 from jaxgo import BLACK, WHITE, Position
+from jaxgo.base.source import version
 from jaxgo.board.symmetries import NUM_SYMMETRIES, transform_points
-from jaxgo.cli import version
 from search.analysis.work import Task
 from search.findings import Findings
 

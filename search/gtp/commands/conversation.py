@@ -2,7 +2,7 @@
 
 import time
 
-from jaxgo.cli import version as installed_version
+from jaxgo.base.source import version as installed_version
 
 
 def protocol_version(engine) -> str:
