@@ -7,6 +7,7 @@ there is part of what is said of a failure.
 import collections
 import contextlib
 import dataclasses
+import functools
 import math
 import os
 import queue
@@ -18,6 +19,8 @@ import subprocess
 import threading
 import time
 import weakref
+from collections.abc import Iterator
+from typing import TextIO
 
 from jaxgo.board.coordinates import coordinate, point
 from search.choice import Choice, passing
@@ -30,6 +33,9 @@ PREFIX = "gtp:"
 PATIENCE = 600.0
 #: What an engine last wrote to stderr: so many lines of so many characters are told.
 STDERR_LINES, STDERR_WIDTH = 3, 200
+#: What an engine says is read in pieces of so many characters, where it ends no line; of an answer, and of pieces that nobody has
+#: asked for, so many are taken. Engines that say more are broken, and are ended before they fill the memory.
+PIECE, MOST_PIECES = 4096, 10_000
 #: Debian has games where not every user's PATH leads.
 _PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games"])
 _LETTERS = {1: "b", -1: "w"}
@@ -113,6 +119,9 @@ class Engine:
                 if not lines[0].startswith(("=", "?")):
                     self.close()
                     raise EngineError(f"its answer to {command!r} is not GTP's: {lines[0][:STDERR_WIDTH]!r}")
+                if len(lines) > MOST_PIECES:
+                    self.close()
+                    raise EngineError(f"its answer to {command!r} does not end")
         text = "\n".join([lines[0][1:].lstrip(), *lines[1:]])
         if lines[0].startswith("?"):
             raise EngineError(f"it refuses {command!r}: {text or 'without saying why'}")
@@ -246,14 +255,22 @@ def close_all() -> None:
 def _read_output(process: subprocess.Popen, lines: "queue.SimpleQueue[str | None]") -> None:
     """Hands on what an engine answers, and None at its end."""
     with contextlib.suppress(OSError, ValueError), process.stdout as output:
-        for line in output:
+        for line in _pieces(output):
             lines.put(line)
+            if lines.qsize() > MOST_PIECES:
+                process.kill()
+                break
     lines.put(None)
 
 
 def _read_errors(process: subprocess.Popen, lines: "collections.deque[str]") -> None:
     """Keeps the last lines of an engine's stderr, so that it never waits for a reader."""
     with contextlib.suppress(OSError, ValueError), process.stderr as errors:
-        for line in errors:
+        for line in _pieces(errors):
             if line.strip():
                 lines.append(line.strip()[:STDERR_WIDTH])
+
+
+def _pieces(stream: TextIO) -> Iterator[str]:
+    """A stream's lines; one that does not end comes in pieces."""
+    return iter(functools.partial(stream.readline, PIECE), "")

@@ -18,7 +18,6 @@ Source of the format: SGF FF[4], https://www.red-bean.com/sgf/ ; of Fox's komi: 
 
 import dataclasses
 import os
-import pathlib
 import re
 import reprlib
 from collections.abc import Iterator
@@ -49,6 +48,8 @@ _DEFAULT_SIZE = 19  # FF[4]: what a Go record without SZ means
 _FOX = "foxwq"  # what Fox puts into AP
 
 #: A text begins like this, after a byte order mark and what a mail's header may hold; no name of a file does.
+#: Bytes of a record's file, at most; records of games with all their variations have a few hundred thousand.
+MOST_BYTES = 1 << 24
 _BEGINS_A_GAME = re.compile(r"^\ufeff?\s*\(\s*;", re.MULTILINE)
 
 
@@ -254,10 +255,14 @@ def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:
         raise TypeError(f"path_or_text must be a path or the text of an SGF game record, not {type(path_or_text).__name__}")
     name = reprlib.repr(os.fspath(path_or_text))
     try:
-        return pathlib.Path(path_or_text).read_bytes(), name
+        with open(path_or_text, "rb") as file:
+            read = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"the game record {name} cannot be read: {reason}") from error
+    if len(read) > MOST_BYTES:
+        raise ValueError(f"the game record {name} cannot be read: it has more than {MOST_BYTES:,} bytes")
+    return read, name
 
 
 def _from_hundredths(written: float, *, fox: bool) -> float:

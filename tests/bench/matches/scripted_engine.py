@@ -4,6 +4,7 @@ It plays the first point of the board that nobody has played yet, and passes aft
 
 - `resigns`, `occupied` (plays a point that is taken), `nonsense` (answers with no move), `mumbles` (not GTP): at its third move;
 - `dies` (exit status 3 and a word on stderr), `hangs`, `slow` (0.5 s): at its third move;
+- `endless` (a line without an end, not GTP), `babbles` (an answer of lines without an end): at its third move;
 - `noisy`: a megabyte on stderr before every answer;
 - `absent`: ends when a game begins, unless it is the first;
 - `small`: knows boards of 7x7 only;
@@ -30,6 +31,10 @@ def genmove(colour: str) -> str:
             sys.exit(3)
         if behaviour == "mumbles":
             print("I think...", flush=True)
+        while behaviour == "endless":
+            print("." * 10_000, end="")
+        while behaviour == "babbles":
+            print("= ...")
         if behaviour in ("hangs", "slow"):
             time.sleep(600 if behaviour == "hangs" else 0.5)
         if behaviour in ("resigns", "occupied", "nonsense"):

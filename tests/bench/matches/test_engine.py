@@ -58,6 +58,8 @@ def test_engines_play_a_whole_game(start):
         ("occupied", ILLEGAL, "A5: the point is occupied"),
         ("nonsense", FAILURE, "its move 'Z99' is none"),
         ("mumbles", FAILURE, "its answer to 'genmove w' is not GTP's: 'I think...'"),
+        ("endless", FAILURE, "its answer to 'genmove w' is not GTP's: '..."),
+        ("babbles", FAILURE, "'genmove w'"),  # its answer does not end, or it is ended as it is not read as fast as it talks
         ("dies", FAILURE, "it ended at 'genmove w' with exit status 3; stderr: out of matches"),
     ],
 )

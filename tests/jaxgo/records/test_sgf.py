@@ -220,6 +220,8 @@ def test_files_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
         read_game(str(tmp_path))
     with pytest.raises(ValueError, match="cannot be read: "):
         read_game("zero\0byte")
+    with pytest.raises(ValueError, match="'/dev/zero' cannot be read: it has more than 16,777,216 bytes"):
+        read_game("/dev/zero")
     (tmp_path / "mail.sgf").write_text("Dear all,\n")
     with pytest.raises(ValueError, match=r"mail.sgf' is not an SGF game record"):
         read_game(tmp_path / "mail.sgf")
