@@ -45,6 +45,10 @@ class Backend:
         """Whether playouts on a board size may be left under way from call to call (`jaxgo.backends.xla.play_on`)."""
         return True
 
+    def exchanges(self) -> bool:
+        """Whether a program can exchange arrays with the host while it runs (`jaxgo.backends.exchange`)."""
+        return False
+
     def compiler_options(self) -> dict[str, bool | int | float | str]:
         """Options for `jax.jit(..., compiler_options=...)` with which XLA makes good programs of playouts."""
         return {}

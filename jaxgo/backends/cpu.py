@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxgo.backends import remembered, xla
+from jaxgo.backends import exchange, remembered, xla
 from jaxgo.backends.backend import Backend
 from jaxgo.base import forms
 from jaxgo.base.one_loop import trusted
@@ -59,6 +59,10 @@ class Cpu(Backend):
     def lanes_of_room(self, most: int, room: int) -> int:
         """A half where the chunk is no large one, which is up to 1.2 times as fast."""
         return self.lanes_for(most, most // 2) if most < room <= FEW_PER_LANE * most else super().lanes_of_room(most, room)
+
+    def exchanges(self) -> bool:
+        """As found out."""
+        return exchange.trusted()
 
     def compiler_options(self) -> dict[str, bool | int | float | str]:
         """Those of `OPTIONS` that this XLA knows."""

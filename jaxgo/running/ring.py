@@ -1,23 +1,27 @@
 """Leaves on one device, whose lanes never wait: what is under way stays there from call to call.
 
-A device keeps a ring of places, each with room for a call's leaves, and a flight (`jaxgo.backends.xla`). A call of the device's
-program takes new leaves into a free place, plays on until the oldest leaves are finished, and gives their sums; lanes that have
-nothing left of the oldest leaves play for the younger ones meanwhile. So only the last leaves before a pause wait for their
-longest game.
+A device keeps a ring of places, each with room for a call's leaves, and a flight (`jaxgo.backends.xla`). In each step its program
+takes new leaves into a free place, plays on until the oldest leaves are finished, and gives their sums; lanes that have nothing
+left of the oldest leaves play for the younger ones meanwhile. So only the last leaves before a pause wait for their longest game.
 
     host                 device
     leaves, uint32   ->  a place of the ring: the moves are played, the positions described  ->  rows, uint32
                          lanes play; records of finished playouts go back to the place
-    (next calls)         the place's records are summed up                                  ->  rows, uint32
+    (next steps)         the place's records are summed up                                  ->  rows, uint32
+
+On CPUs the program goes on while calls follow each other, and exchanges leaves and rows with the host as it runs
+(`jaxgo.backends.exchange`), as to begin it costs a third of a step's time; elsewhere it is begun for each step.
 
 Playouts are named by the leaf's seed and stream and their own number, so that it leaves no trace in the results which device
 plays a leaf, when, and beside which others. On devices whose playouts cannot be left under way (`Backend.flies_on`) the ring has
-one place, and each call plays all of its own.
+one place, and each step plays all of its own.
 """
 
 import collections
 import concurrent.futures
 import dataclasses
+import functools
+import threading
 import time
 from typing import Any, NamedTuple
 
@@ -26,7 +30,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxgo.backends import xla
+from jaxgo.backends import exchange, xla
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of
 from jaxgo.backends.programs import Programs
@@ -45,11 +49,15 @@ from jaxgo.running import leaf_results
 
 #: A leaf's columns beyond its position's: the move, the bounds of its results, the seed.
 MORE_COLUMNS = 5
+#: Seconds that a program waits for a call before it ends, and after which it ends in any case, so that others get the device.
+PATIENCE, LONGEST = 0.002, 0.2
 #: Playouts of a call for each lane.
 PER_LANE = 3
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
 PLACES = 3
+#: What a program is told for a step (see `_step`).
+NUMBERS = 5 + PLACES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,8 +98,10 @@ class Found(NamedTuple):
     """uint32 [leaves, .]: the new leaves (`jaxgo.running.leaf_results`)."""
     playouts: jax.Array
     """uint32 [leaves, .]: those of the oldest leaves."""
-    histories: tuple[jax.Array, ...]
-    """If moves are wanted, their events, int16 [K, leaves, max_plies], and results, int8 [K, leaves]."""
+    events: jax.Array | None = None
+    """If moves are wanted, int16 [K, leaves, max_plies]."""
+    results: jax.Array | None = None
+    """Likewise, int8 [K, leaves]."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -99,10 +109,9 @@ class _Call:
     """Leaves on their way."""
 
     columns: np.ndarray
-    future: concurrent.futures.Future | None = None
+    future: concurrent.futures.Future
     place: int = -1
-    positions: jax.Array | None = None
-    results: Any = None
+    positions: np.ndarray | None = None
 
     @property
     def count(self) -> int:
@@ -110,7 +119,7 @@ class _Call:
 
     @property
     def unwanted(self) -> bool:
-        return self.future is not None and self.future.cancelled()
+        return self.future.cancelled()
 
 
 class Ring:
@@ -127,6 +136,10 @@ class Ring:
         self._state: Any = None
         self._waiting: collections.deque[_Call] = collections.deque()
         self._under_way: collections.deque[_Call] = collections.deque()
+        self._new: _Call | None = None
+        self._awaited: _Call | None = None
+        self._news = threading.Condition()
+        self._flying = self._closed = False
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
         self.busy = 0.0
         """Seconds that the device has worked."""
@@ -137,75 +150,128 @@ class Ring:
 
     def close(self) -> None:
         """Ends the thread; calls that have not begun are dropped."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._news:
+            self._closed = True
+            while self._waiting:
+                self._waiting.popleft().future.cancel()
+            self._news.notify()
+        self._pool.shutdown(wait=False)
 
     def submit(self, columns: np.ndarray) -> concurrent.futures.Future:
         """Begins a call on leaves, uint32 [columns, n]; the future gives what `leaf_results.from_wire` takes after the size."""
-        call = _Call(columns)
-        self._waiting.append(call)
-        call.future = self._pool.submit(self._results, call)
+        call = _Call(columns, concurrent.futures.Future())
+        with self._news:
+            if not self._flying:
+                self._pool.submit(self._fly)
+                self._flying = True
+            self._waiting.append(call)
+            self._news.notify()
         return call.future
 
-    # In the device's thread.
+    # In the device's thread, and those in which its program asks.
 
-    def _results(self, call: _Call):
-        while call.results is None:
-            start = time.perf_counter()
+    def _fly(self) -> None:
+        """Runs the device's program until no calls are left."""
+        while True:
+            with self._news:
+                if self._under_way and all(call.unwanted for call in self._under_way):
+                    self._begin_anew()
+                self._flying = bool(self._waiting or self._under_way)
+                if not self._flying:
+                    return
             try:
                 with as_by_default():
-                    self._go_on()
-            except BaseException:
-                self._clear(failed=call)
-                raise
-            self.busy += time.perf_counter() - start
-        return call.results
+                    self._run()
+            except BaseException as error:
+                self._fail(error)
 
-    def _clear(self, failed: _Call | None = None) -> None:
-        """Begins with an empty ring again; what is under way and still wanted, but for a call that has failed, is played anew."""
-        wanted = [call for call in self._under_way if call is not failed and not call.unwanted]
-        self._waiting.extendleft(reversed(wanted))
-        self._under_way.clear()
-        self._state = None
+    def _run(self) -> None:
+        """Runs the program once."""
+        shape, start = self._shape, time.perf_counter()
+        columns, numbers = np.zeros((shape.num_columns, shape.leaves), np.uint32), np.zeros(NUMBERS, np.int32)
+        if not self._ask(columns, numbers):
+            return
+        function = _compiled(shape, (self._device,))
+        if self._state is None:
+            self._state = first_state(shape, self._backend)
+        if self._backend.exchanges():
 
-    def _go_on(self) -> None:
-        """Takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first."""
-        if self._under_way and all(call.unwanted for call in self._under_way):
-            self._clear()
-        while self._waiting and self._waiting[0].unwanted:
-            self._waiting.popleft()
-        new = self._take() if self._waiting and len(self._under_way) < self._places else None
-        await_none = bool(self._waiting) and len(self._under_way) < self._places
-        found = self._run(new, None if await_none else self._under_way[0])
+            def answer(given: list[np.ndarray], wanted: list[np.ndarray]) -> None:
+                self._bring(*given)
+                if time.perf_counter() - start > LONGEST or not self._ask(*wanted):
+                    wanted[1][...] = 0
+
+            with exchange.answering(answer) as number:
+                self._state, _ = jax.block_until_ready(function(self._state, columns, numbers, np.int32(number)))
+        else:
+            self._state, found = function(self._state, columns, numbers)
+            self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))
+        self.busy += time.perf_counter() - start
+
+    def _ask(self, columns: np.ndarray, numbers: np.ndarray) -> bool:
+        """Writes what the program is to do next; whether there is anything.
+
+        It takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first.
+        """
+        with self._news:
+            if not self._waiting and not self._under_way and not self._closed:
+                start = time.perf_counter()
+                self._news.wait(PATIENCE)
+                self.busy -= time.perf_counter() - start
+            if self._under_way and all(call.unwanted for call in self._under_way):
+                return False
+            while self._waiting and self._waiting[0].unwanted:
+                self._waiting.popleft()
+            self._new = self._take() if self._waiting and len(self._under_way) < self._places else None
+            if not self._under_way:
+                return False
+            more = bool(self._waiting) and len(self._under_way) < self._places
+            self._awaited = None if more else self._under_way[0]
+            ages = [call.count for call in self._under_way]
+        new, awaited = self._new, self._awaited
         if new is not None:
-            new.positions = found.positions
-        if not await_none:
-            done = self._under_way.popleft()
-            positions, playouts = (np.asarray(x)[: done.count] for x in (done.positions, found.playouts))
-            histories = tuple(np.swapaxes(np.asarray(x), 0, 1)[: done.count] for x in found.histories)
-            done.results = positions, playouts, histories
+            columns[:, : new.count] = new.columns
+        numbers[:5] = (
+            1, new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
+        )  # fmt: skip
+        numbers[5:] = [*ages, *[0] * (PLACES - len(ages))]
+        return True
 
     def _take(self) -> _Call:
-        call, taken = self._waiting.popleft(), {call.place for call in self._under_way}
-        last = self._under_way[-1].place if taken else -1
+        call = self._waiting.popleft()
+        last = self._under_way[-1].place if self._under_way else -1
         call.place = (last + 1) % self._places
         self._under_way.append(call)
         return call
 
-    def _run(self, new: _Call | None, awaited: _Call | None) -> Found:
-        shape = self._shape
-        columns = np.zeros((shape.num_columns, shape.leaves), np.uint32)
-        if new is not None:
-            columns[:, : new.count] = new.columns
-        ages = [call.count for call in self._under_way]
-        numbers = [
-            new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
-            *ages, *[0] * (PLACES - len(ages)),
-        ]  # fmt: skip
-        function = _compiled(shape, (self._device,))
-        if self._state is None:
-            self._state = first_state(shape, self._backend)
-        self._state, found = function(self._state, columns, np.array(numbers, np.int32))
-        return found
+    def _bring(self, positions: np.ndarray, playouts: np.ndarray, *histories: np.ndarray) -> None:
+        """Takes what the program has found (`Found`)."""
+        if self._new is not None:
+            self._new.positions = positions[: self._new.count].copy()
+        done = self._awaited
+        if done is not None:
+            moves = tuple(np.swapaxes(x, 0, 1)[: done.count].copy() for x in histories)
+            results = done.positions, playouts[: done.count].copy(), moves
+            with self._news:
+                self._under_way.popleft()
+            if done.future.set_running_or_notify_cancel():
+                done.future.set_result(results)
+
+    def _fail(self, error: BaseException) -> None:
+        """Fails the oldest call; what else is under way is played anew."""
+        with self._news:
+            calls = self._under_way or self._waiting
+            if calls:
+                failed = calls.popleft()
+                if failed.future.set_running_or_notify_cancel():
+                    failed.future.set_exception(error)
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Begins with an empty ring again; what is under way and still wanted is played once more."""
+        self._waiting.extendleft(call for call in reversed(self._under_way) if not call.unwanted)
+        self._under_way.clear()
+        self._state = None
 
 
 def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
@@ -242,14 +308,15 @@ def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
     (device,) = devices
     backend = backend_of(device)
     step = _step if backend.flies_on(shape.size) else _whole_step
-    arguments = [
-        jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32),
-        jax.ShapeDtypeStruct((4 + PLACES,), np.int32),
-    ]
+    asked = [jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32), jax.ShapeDtypeStruct((NUMBERS,), np.int32)]
+    arguments = list(asked)
+    step = functools.partial(step, shape, backend)
+    if backend.exchanges():
+        step, arguments = functools.partial(_steps, step), [*asked, jax.ShapeDtypeStruct((), np.int32)]
     state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
     sharding = jax.sharding.SingleDeviceSharding(device)
     jitted = jax.jit(
-        forms.written(backend.form, lambda *x: step(shape, backend, *x)),
+        forms.written(backend.form, step),
         in_shardings=sharding, out_shardings=sharding, donate_argnums=0, compiler_options=backend.compiler_options(),
     )  # fmt: skip
     return jitted.lower(state, *arguments).compile()
@@ -258,20 +325,35 @@ def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
 _compiled = Programs(_build)
 
 
+def _steps(step, state: State, columns: jax.Array, numbers: jax.Array, number: jax.Array) -> tuple[State, jax.Array]:
+    """Steps, with the host asked between them for the next one's columns and numbers (`_step`), until the first number is 0.
+
+    `number` is that of the host's function (`jaxgo.backends.exchange`). Gives the state and what says that the program has ended.
+    """
+    asked = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, numbers)]
+
+    def go_on(carried):
+        state, found = step(*carried)
+        return state, *exchange.exchange(number, jax.tree.leaves(found), asked)
+
+    state, _, numbers = lax.while_loop(lambda x: x[2][0] != jnp.int32(0), go_on, (state, columns, numbers))
+    return state, numbers
+
+
 def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numbers: jax.Array) -> tuple[State, Found]:
     """A call: the state after it, and what it gives.
 
-    `columns` are the new leaves', uint32 [C, leaves]. `numbers`, int32: the place and the number of the new leaves, the place and
-    number of the oldest, or of none of them, if they are not to be finished yet; the number of leaves of each call under way,
-    the oldest first.
+    `columns` are the new leaves', uint32 [C, leaves]. `numbers`, int32: one that is not 0; the place and the number of the new
+    leaves; the place and number of the oldest, or of none of them, if they are not to be finished yet; the number of leaves of each
+    call under way, the oldest first.
     """
     g, size = geometry(shape.size), shape.size
-    place, count, oldest, awaited = numbers[:4]
+    place, count, oldest, awaited = numbers[1:5]
     table = state.table
     positions, rows = _arrive(g, columns)
     kept = lax.dynamic_update_slice(table, rows, (place * jnp.int32(shape.leaves), jnp.int32(0)))
     table = jnp.where(count > jnp.int32(0), kept, table)
-    ends = jnp.cumsum(numbers[4:], dtype=jnp.int32) * jnp.int32(shape.playouts)
+    ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * jnp.int32(shape.playouts)
 
     def ready(number: jax.Array) -> Ready:
         start, at = jnp.zeros_like(number), jnp.zeros_like(number)
@@ -314,7 +396,7 @@ def _whole_step(
     positions, rows = _arrive(g, columns)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
     # All of a call's leaves have one seed: `Leaves` takes one.
-    job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[1], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
+    job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[2], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
     records = backend.play_all(g, rows[:, :-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves)
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
@@ -338,8 +420,8 @@ def _found(shape: Shape, g: Geometry, positions: Position, records: Records, row
     """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
     black, bounds = rows[:, -6] != jnp.uint32(0), rows[:, -4:-2].astype(jnp.int32)
     sums, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
-    histories: tuple[jax.Array, ...] = ()
+    found = Found(leaf_results.describe(g, positions), sums)
     if shape.moves:
         assert records.events is not None
-        histories = records.events.reshape(shape.playouts, shape.leaves, -1), results.astype(jnp.int8)
-    return Found(leaf_results.describe(g, positions), sums, histories)
+        found = found._replace(events=records.events.reshape(shape.playouts, shape.leaves, -1), results=results.astype(jnp.int8))
+    return found

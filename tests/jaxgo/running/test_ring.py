@@ -106,22 +106,17 @@ def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
 
 
 def test_a_call_that_fails_does_not_spoil_those_beside_it(monkeypatch):
-    """Whichever of the device's calls it is, in which leaves of others were under way: these are played again."""
-    expected, real = one_by_one([16] * 6), ring._compiled
+    """Whichever of the program's steps it is, in which leaves of others were under way: these are played again."""
+    expected, real = one_by_one([16] * 6), ring.Ring._bring
     for failing in range(6):
-        runs = itertools.count()
+        steps = itertools.count()
 
-        def compiled(*key, runs=runs, failing=failing):
-            function = real(*key)
+        def bring(*found, steps=steps, failing=failing):
+            if next(steps) == failing:
+                raise MemoryError("no room")
+            real(*found)
 
-            def run(*arguments):
-                if next(runs) == failing:
-                    raise MemoryError("no room")
-                return function(*arguments)
-
-            return run
-
-        monkeypatch.setattr(ring, "_compiled", compiled)
+        monkeypatch.setattr(ring.Ring, "_bring", bring)
         leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
         under_way, failed = [start(leaves, 16, 16 * i) for i in range(6)], 0
         for call, result in zip(under_way, expected):
@@ -132,6 +127,41 @@ def test_a_call_that_fails_does_not_spoil_those_beside_it(monkeypatch):
             else:
                 assert_equal(found, result)
         assert failed == 1
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
+    """As those do that cannot exchange arrays with the host while they run."""
+
+    class Silent(Cpu):
+        def exchanges(self) -> bool:
+            return False
+
+    expected = one_by_one(COUNTS, moves=moves)
+    monkeypatch.setattr(ring, "backend_of", lambda device: Silent())
+    monkeypatch.setattr(ring, "_compiled", ring.Programs(ring._build))
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
+    under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
+    for call, result in zip(under_way, expected):
+        assert_equal(leaves.gather(call), result)
+
+
+def test_programs_go_on_from_call_to_call(monkeypatch):
+    """While calls follow each other, so that what it costs to begin a program is not paid for each."""
+    begun, real = itertools.count(), ring._compiled
+
+    def compiled(*key):
+        next(begun)
+        return real(*key)
+
+    monkeypatch.setattr(ring, "_compiled", compiled)
+    monkeypatch.setattr(ring, "LONGEST", 60.0)
+    monkeypatch.setattr(ring, "PATIENCE", 60.0)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    for i in range(5):
+        leaves.gather(start(leaves, 16, 16 * i))
+    assert next(begun) == 1
+    leaves.close()
 
 
 @pytest.mark.parametrize("moves", [False, True])
