@@ -79,7 +79,7 @@ _answers: dict[int, Answer] = {}
 _numbers = itertools.count(1)
 
 
-def exchange(number: jax.Array, given: Sequence[jax.Array], wanted: Sequence[jax.ShapeDtypeStruct]) -> list[jax.Array]:
+def exchange(number: jax.Array, given: Sequence[jax.Array], wanted: Sequence[jax.ShapeDtypeStruct]) -> Sequence[jax.Array]:
     """In a program for a CPU: gives arrays to the host's function of a number, and takes what it answers.
 
     Args:
@@ -87,9 +87,9 @@ def exchange(number: jax.Array, given: Sequence[jax.Array], wanted: Sequence[jax
       given: of the types in `DTYPES`.
       wanted: of the answer's arrays; likewise.
     """
-    for x in (*given, *wanted):
-        if x.dtype not in DTYPES.values():
-            raise TypeError(f"arrays to exchange must be of {', '.join(str(x) for x in DTYPES.values())}, not {x.dtype}")
+    for dtype in (*(x.dtype for x in given), *(x.dtype for x in wanted)):
+        if dtype not in DTYPES.values():
+            raise TypeError(f"arrays to exchange must be of {', '.join(map(str, DTYPES.values()))}, not {dtype}")
     _register()
     return jax.ffi.ffi_call(TARGET, list(wanted), has_side_effect=True)(number, *given)
 
@@ -160,8 +160,8 @@ def _array(buffer: _Buffer) -> np.ndarray:
 def _version() -> tuple[int, int]:
     """Of the interface, as this jaxlib's header says."""
     header = (pathlib.Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text("utf-8")
-    major, minor = (int(re.search(rf"define XLA_FFI_API_{part} (\d+)", header)[1]) for part in ("MAJOR", "MINOR"))
-    return major, minor
+    numbers = dict(re.findall(r"define XLA_FFI_API_(MAJOR|MINOR) (\d+)", header))
+    return int(numbers["MAJOR"]), int(numbers["MINOR"])
 
 
 @functools.cache

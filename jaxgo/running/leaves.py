@@ -21,7 +21,8 @@ from jaxgo.results import outcome
 from jaxgo.running import leaf_results
 from jaxgo.running.leaf_results import LeafResults as LeafResults
 from jaxgo.running.request import Devices, Seed, seed_words
-from jaxgo.running.ring import Ring, Shape
+from jaxgo.running.ring import Ring
+from jaxgo.running.ring_program import Shape
 
 #: Calls of fewer leaves are not shared out among workers.
 LEAST = 4

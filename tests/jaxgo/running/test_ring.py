@@ -11,7 +11,8 @@ import jaxgo
 from jaxgo import LeafResults, Leaves, Position
 from jaxgo.backends import choice
 from jaxgo.backends.cpu import Cpu
-from jaxgo.running import ring
+from jaxgo.backends.programs import Programs
+from jaxgo.running import ring, ring_program
 
 SIZE, LEAVES, PLAYOUTS = 5, 16, 4
 
@@ -88,17 +89,17 @@ def test_dropped_calls_leave_no_trace():
 def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0])
-    started, may_fail, real = threading.Event(), threading.Event(), ring._compiled
+    started, may_fail, real = threading.Event(), threading.Event(), ring_program.compiled
 
     def failing(*_):
         started.set()
         may_fail.wait(60)
         raise MemoryError("no room")
 
-    monkeypatch.setattr(ring, "_compiled", failing)
+    monkeypatch.setattr(ring_program, "compiled", failing)
     bad = start(leaves, 16, 16)
     assert started.wait(60)
-    monkeypatch.setattr(ring, "_compiled", real)
+    monkeypatch.setattr(ring_program, "compiled", real)
     may_fail.set()
     with pytest.raises(MemoryError, match="no room"):
         leaves.gather(bad)
@@ -139,7 +140,8 @@ def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
 
     expected = one_by_one(COUNTS, moves=moves)
     monkeypatch.setattr(ring, "backend_of", lambda device: Silent())
-    monkeypatch.setattr(ring, "_compiled", ring.Programs(ring._build))
+    monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
+    monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._build))
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
     for call, result in zip(under_way, expected):
@@ -148,13 +150,13 @@ def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
 
 def test_programs_go_on_from_call_to_call(monkeypatch):
     """While calls follow each other, so that what it costs to begin a program is not paid for each."""
-    begun, real = itertools.count(), ring._compiled
+    begun, real = itertools.count(), ring_program.compiled
 
     def compiled(*key):
         next(begun)
         return real(*key)
 
-    monkeypatch.setattr(ring, "_compiled", compiled)
+    monkeypatch.setattr(ring_program, "compiled", compiled)
     monkeypatch.setattr(ring, "LONGEST", 60.0)
     monkeypatch.setattr(ring, "PATIENCE", 60.0)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
@@ -174,7 +176,8 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
 
     expected = one_by_one(COUNTS[:4], moves=moves)
     monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
-    monkeypatch.setattr(ring, "_compiled", ring.Programs(ring._build))
+    monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
+    monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._build))
     assert choice.backend_of(jax.devices()[0]).flies_on(SIZE)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)][:4])]

@@ -1,0 +1,232 @@
+"""The program of a ring's device (`jaxgo.running.ring`): what it does in a step, and how steps follow each other."""
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxgo.backends import exchange, xla
+from jaxgo.backends.backend import Backend
+from jaxgo.backends.choice import backend_of
+from jaxgo.backends.programs import Programs
+from jaxgo.base import forms
+from jaxgo.base.constants import BLACK, STAY, max_plies
+from jaxgo.board import bitboard as bb
+from jaxgo.board import dynamics
+from jaxgo.board.geometry import Geometry, geometry, playing_geometry
+from jaxgo.board.position import Position
+from jaxgo.playing import playout, wire
+from jaxgo.playing.playout import NO_ITEM, Job, Ready
+from jaxgo.playing.tick import LOGGED
+from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
+from jaxgo.running import leaf_results
+
+#: A leaf's columns beyond its position's: the move, the bounds of its results, the seed.
+MORE_COLUMNS = 5
+#: Playouts of a call for each lane.
+PER_LANE = 3
+#: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
+#: free lanes play for.
+PLACES = 3
+#: What a program is told for a step (see `_step`).
+NUMBERS = 5 + PLACES
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What a program is compiled for."""
+
+    size: int
+    leaves: int
+    """Of a call, at most."""
+    playouts: int
+    """From each leaf."""
+    moves: bool
+    """Whether they are told."""
+
+    @property
+    def num_columns(self) -> int:
+        """Of a leaf."""
+        return num_columns_of_position(geometry(self.size)) + MORE_COLUMNS
+
+    @property
+    def room(self) -> int:
+        """Playouts of a call, at most."""
+        return self.leaves * self.playouts
+
+
+class State(NamedTuple):
+    """What stays on the device."""
+
+    flight: xla.Flight
+    table: jax.Array | np.ndarray
+    """uint32 [places * leaves, columns]: position, bounds and seed of each leaf."""
+
+
+class Found(NamedTuple):
+    """What a call gives."""
+
+    positions: jax.Array
+    """uint32 [leaves, .]: the new leaves (`jaxgo.running.leaf_results`)."""
+    playouts: jax.Array
+    """uint32 [leaves, .]: those of the oldest leaves."""
+    events: jax.Array | None = None
+    """If moves are wanted, int16 [K, leaves, max_plies]."""
+    results: jax.Array | None = None
+    """Likewise, int8 [K, leaves]."""
+
+
+def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
+    """The state before the first call, of numpy arrays; empty where nothing is left under way."""
+    if not backend.flies_on(shape.size):
+        return ()
+    # Each array of its own, so that the program may write into it.
+    arrays = jax.tree.map(np.array, _empty(shape, backend))
+    flight = jax.tree.map(lambda x: x.view(np.uint32).reshape(-1, 2) if x.itemsize == 8 else x, arrays)
+    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_columns - 1), np.uint32))
+
+
+def _empty(shape: Shape, backend: Backend) -> xla.Flight:
+    """A flight without playouts, of numpy arrays."""
+    with forms.within(backend.form):
+        g = playing_geometry(shape.size)
+    lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // PER_LANE)
+    longest = max_plies(shape.size) if shape.moves else None
+    return xla.empty(g, lanes, PLACES * shape.room, longest, True, np.zeros((), np.uint32))
+
+
+def _narrow(flight: xla.Flight) -> xla.Flight:
+    """A flight with words of 64 bits, which jax takes and gives only where its user wishes, as pairs of 32."""
+    return jax.tree.map(lambda x: lax.bitcast_convert_type(x, jnp.uint32) if x.dtype.itemsize == 8 else x, flight)
+
+
+def _wide(flight: xla.Flight, shape: Shape, backend: Backend) -> xla.Flight:
+    """The flight that `_narrow` was given."""
+    like = _empty(shape, backend)
+    return jax.tree.map(lambda x, y: lax.bitcast_convert_type(x, y.dtype) if y.dtype.itemsize == 8 else x, flight, like)
+
+
+def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
+    (device,) = devices
+    backend = backend_of(device)
+    asked = [jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32), jax.ShapeDtypeStruct((NUMBERS,), np.int32)]
+    step = functools.partial(_step if backend.flies_on(shape.size) else _whole_step, shape, backend)
+    program = functools.partial(_steps, step) if backend.exchanges() else step
+    number = [jax.ShapeDtypeStruct((), np.int32)] if backend.exchanges() else []
+    state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
+    sharding = jax.sharding.SingleDeviceSharding(device)
+    jitted = jax.jit(
+        forms.written(backend.form, program),
+        in_shardings=sharding, out_shardings=sharding, donate_argnums=0, compiler_options=backend.compiler_options(),
+    )  # fmt: skip
+    return jitted.lower(state, *asked, *number).compile()
+
+
+#: The programs, by shape and device.
+compiled = Programs(_build)
+
+
+def _steps(step, state: State, columns: jax.Array, numbers: jax.Array, number: jax.Array) -> tuple[State, jax.Array]:
+    """Steps, with the host asked between them for the next one's columns and numbers (`_step`), until the first number is 0.
+
+    `number` is that of the host's function (`jaxgo.backends.exchange`). Gives the state and what says that the program has ended.
+    """
+    asked = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, numbers)]
+
+    def go_on(carried):
+        state, found = step(*carried)
+        return state, *exchange.exchange(number, jax.tree.leaves(found), asked)
+
+    state, _, numbers = lax.while_loop(lambda x: x[2][0] != jnp.int32(0), go_on, (state, columns, numbers))
+    return state, numbers
+
+
+def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numbers: jax.Array) -> tuple[State, Found]:
+    """A call: the state after it, and what it gives.
+
+    `columns` are the new leaves', uint32 [C, leaves]. `numbers`, int32: one that is not 0; the place and the number of the new
+    leaves; the place and number of the oldest, or of none of them, if they are not to be finished yet; the number of leaves of
+    each call under way, the oldest first.
+    """
+    g, size = geometry(shape.size), shape.size
+    place, count, oldest, awaited = numbers[1:5]
+    table = state.table
+    positions, rows = _arrive(g, columns)
+    kept = lax.dynamic_update_slice(table, rows, (place * jnp.int32(shape.leaves), jnp.int32(0)))
+    table = jnp.where(count > jnp.int32(0), kept, table)
+    ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * jnp.int32(shape.playouts)
+
+    def ready(number: jax.Array) -> Ready:
+        start, at = jnp.zeros_like(number), jnp.zeros_like(number)
+        for age in range(1, PLACES):
+            later = number >= ends[age - 1]
+            start, at = jnp.where(later, ends[age - 1], start), jnp.where(later, jnp.int32(age), at)
+        at = lax.rem(at + oldest, jnp.int32(PLACES))
+        number = number - start
+        leaf = jnp.minimum(at * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts)), jnp.int32(len(table) - 1))
+        *row, seed, more_seed = tuple(table[leaf].T)
+        playout_number = lax.rem(number, jnp.int32(shape.playouts))
+        item = at * jnp.int32(shape.room) + playout_number * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts))
+        item = jnp.where(number + start < ends[-1], item, jnp.int32(NO_ITEM))
+        return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:-2])
+
+    g_playing = playing_geometry(size)
+    first = oldest * jnp.int32(shape.room)
+    end = first + jnp.minimum(awaited, jnp.int32(1)) * jnp.int32(shape.room)
+    wanted = xla.Awaited(awaited * jnp.int32(shape.playouts), first, end)
+    with bb.words_known(g_playing):
+        flight = _wide(state.flight, shape, backend)
+        flight = xla.play_on(g_playing, flight, xla.Supply(ends[-1], ready, jnp.int32(max_plies(size))), wanted)
+        flight = flight._replace(taken=flight.taken - awaited * jnp.int32(shape.playouts))
+        narrow = _narrow(flight)
+        done = lax.dynamic_slice_in_dim(flight.rows, first, shape.room)
+        records = wire.unpack(g_playing, tuple(done.T), None, True)
+        if flight.events is not None:
+            events = lax.dynamic_slice_in_dim(flight.events, first, shape.room)[:, LOGGED:]
+            ply = lax.broadcasted_iota(jnp.int32, events.shape, 1)
+            records = records._replace(events=jnp.where(ply < records.length[:, None], events, jnp.int16(-1)))
+    of_oldest = lax.dynamic_slice_in_dim(table, oldest * jnp.int32(shape.leaves), shape.leaves)
+    return State(narrow, table), _found(shape, g, positions, records, of_oldest)
+
+
+def _whole_step(
+    shape: Shape, backend: Backend, state: tuple[()], columns: jax.Array, numbers: jax.Array
+) -> tuple[tuple[()], Found]:
+    """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
+    g, longest = geometry(shape.size), max_plies(shape.size)
+    positions, rows = _arrive(g, columns)
+    lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
+    # All of a call's leaves have one seed: `Leaves` takes one.
+    job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[2], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
+    records = backend.play_all(g, rows[:, :-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves)
+    each = shape.leaves, shape.playouts
+    records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
+    return (), _found(shape, g, positions, records, rows)
+
+
+def _arrive(g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
+    """(the positions after the leaves' moves; the rows of the table for them)."""
+    num = num_columns_of_position(g)
+    own, opp, ko, passes, black, streams = table_of(tuple(columns[:num]))
+    is_black = black != jnp.int32(0)
+    to_play = jnp.where(is_black, jnp.int8(BLACK), jnp.int8(-BLACK))
+    stones = bb.choose(is_black, own, opp), bb.choose(is_black, opp, own)
+    before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
+    move = columns[num].astype(jnp.int32)
+    after = dynamics.played(before, jnp.maximum(move, jnp.int32(0)), move != jnp.int32(STAY))
+    return after, jnp.stack([*columns_of(after, streams), *columns[num + 1 :]], axis=1)
+
+
+def _found(shape: Shape, g: Geometry, positions: Position, records: Records, rows: jax.Array) -> Found:
+    """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
+    black, bounds = rows[:, -6] != jnp.uint32(0), rows[:, -4:-2].astype(jnp.int32)
+    sums, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
+    found = Found(leaf_results.describe(g, positions), sums)
+    if shape.moves:
+        assert records.events is not None
+        found = found._replace(events=records.events.reshape(shape.playouts, shape.leaves, -1), results=results.astype(jnp.int8))
+    return found
