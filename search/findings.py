@@ -4,7 +4,7 @@ They come from a search with a tree, from a bot without one, or from playouts al
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
 
@@ -109,12 +109,21 @@ class Findings:
           devices: as in `jaxgo.evaluate`.
           stop: asked now and then.
         """
+        parts = self.in_parts(devices)
+        while True:
+            try:
+                next(parts)
+            except StopIteration as end:
+                return end.value
+            if stop():
+                return None
+
+    def in_parts(self, devices=None) -> "Generator[None, None, Findings]":
+        """`with_ownership`, call by call of the device: yields between two of them."""
         played: list[np.ndarray | None] = [None, None]
         for i, part in enumerate(self.samples):
-            found = None if part is None else part.ownership(devices, stop)
-            if part is not None and found is None:
-                return None
-            played[i] = None if found is None else self.viewer * found
+            if part is not None:
+                played[i] = self.viewer * (yield from part.in_parts(devices))
         root = None if played[0] is None else played[0][0]
         return dataclasses.replace(self, ownership=root, moves_ownership=played[1], samples=(None, None))
 

@@ -5,7 +5,7 @@ playouts from each say who owns what. Where there is no tree, as many playouts a
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import jax
 import numpy as np
@@ -58,11 +58,22 @@ class Samples:
           devices: as in `jaxgo.evaluate`.
           stop: asked now and then.
         """
+        parts = self.in_parts(devices)
+        while True:
+            try:
+                next(parts)
+            except StopIteration as end:
+                return end.value
+            if stop():
+                return None
+
+    def in_parts(self, devices=None) -> Generator[None, None, np.ndarray]:
+        """`ownership`, call by call of the device: yields between two of them."""
         size, number = self.position.size, int(self.groups[-1]) + 1
         out, total = np.zeros((number, size, size)), np.zeros(number)
         for start in range(0, len(self.counts), SAMPLES):  # always as many at a time, so that one compiled program serves
-            if start and stop():
-                return None
+            if start:
+                yield
             rows = np.arange(start, start + SAMPLES)
             held = rows < len(self.counts)
             part = self.position[np.minimum(rows, len(self.counts) - 1)]

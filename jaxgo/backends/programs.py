@@ -1,6 +1,8 @@
-"""Compiled programs, kept."""
+"""Compiled programs, kept: each takes 50 to 200 MB of memory, and a compiler as much again while it works."""
 
 import collections
+import ctypes
+import sys
 import threading
 from collections.abc import Callable, Hashable
 
@@ -8,6 +10,12 @@ import jax
 
 #: Programs that are kept for each kind of them; of more, those are dropped that have not been used for longest.
 KEPT = 64
+
+
+def keep(most: int) -> None:
+    """From now on this process keeps at most so many programs of each kind; for servers, whose clients may ask for any."""
+    global KEPT
+    KEPT = most
 
 
 class Programs:
@@ -28,6 +36,11 @@ class Programs:
     def __len__(self) -> int:
         return len(self._made)
 
+    def __contains__(self, key: tuple) -> bool:
+        """Whether a program is there, so that a call with `key` compiles nothing."""
+        with self._access:
+            return key in self._made
+
     def programs(self) -> list[jax.stages.Compiled]:
         """Those that are kept."""
         with self._access:
@@ -43,8 +56,9 @@ class Programs:
                 found = self._build(*key)
                 with self._access:
                     self._made[key] = found
-                    while len(self._made) > KEPT:
-                        self._made.popitem(last=False)
+                    dropped = [self._made.popitem(last=False) for _ in range(len(self._made) - KEPT)]
+                del dropped
+                _give_back()
         return found
 
     def _find(self, key) -> jax.stages.Compiled | None:
@@ -52,3 +66,11 @@ class Programs:
             if key in self._made:
                 self._made.move_to_end(key)
             return self._made.get(key)
+
+
+def _give_back() -> None:
+    """Gives back to the system what a compiler, or a program that was dropped, has left with the C library's allocator."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU library has it, others need none
+        if trim is not None:
+            trim(0)

@@ -10,13 +10,15 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
+from jaxgo.base.constants import max_plies
 from jaxgo.board.position import Position
 from jaxgo.results.evaluation import Evaluation, Interrupted, Played
 from jaxgo.results.sums import STATISTICS, Sums, reduce_records, zero_sums
 from jaxgo.running.chunks import Chunk
-from jaxgo.running.jobs import Output, results
-from jaxgo.running.request import Options, Request, takes_options
+from jaxgo.running.jobs import Output, Plan, results
+from jaxgo.running.request import Devices, Options, Request, takes_options
 
 
 @takes_options
@@ -81,6 +83,15 @@ def evaluations(
                 yield adding.evaluation(copy=True)
 
     return stream()
+
+
+def plan(
+    size: int, batch: int, num_playouts: int, statistics: Collection[str] = STATISTICS, devices: Devices = None
+) -> Plan:  # fmt: skip
+    """How `evaluate` would do a job: for programs that must not wait for a compiler in the middle of it."""
+    workers = workers_of(devices)
+    lanes = backend_of(workers[0]).most_lanes(size)
+    return Plan.of(_output(_checked(statistics)), size, batch, num_playouts, workers, lanes, max_plies(size))
 
 
 def _checked(statistics: Collection[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ added by chunk, so that neither the cut nor the order shows in them.
 import concurrent.futures
 import dataclasses
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -106,16 +106,52 @@ def longest_for(output: Output, cap: int, size: int) -> int:
     return min(max_plies(size), 1 << (cap - 1).bit_length()) if output.moves else max_plies(size)
 
 
+class Plan(NamedTuple):
+    """The program of a job, and who runs it."""
+
+    output: Output
+    size: int
+    room: tuple[int, int]
+    """Positions of a chunk, and playouts of each."""
+    lanes: int
+    longest: int
+    workers: tuple[jax.Device, ...]
+
+    @classmethod
+    def of(
+        cls, output: Output, size: int, batch: int, num_playouts: int, workers: tuple[jax.Device, ...], lanes: int, cap: int
+    ) -> "Plan":  # fmt: skip
+        """For so many playouts, at most `cap` plies long, from each of `batch` positions."""
+        room = chunks.room(batch, num_playouts, len(workers), lanes, output.per_lane, max_plies(size))
+        return cls(output, size, room, lanes, longest_for(output, cap, size), workers)
+
+    def program(self, devices: tuple[jax.Device, ...]) -> jax.stages.Compiled:
+        """The compiled program for a team of the workers."""
+        return _compiled(*self[:-1], devices)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the job would compile nothing."""
+        return all((*self[:-1], devices) in _compiled for devices in set(teams_of(self.workers)))
+
+    def compile(self) -> None:
+        """Compiles what the job needs."""
+        with as_by_default():
+            for devices in set(teams_of(self.workers)):
+                self.program(devices)
+
+
 def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], None, None]:
     """Does the job and yields each chunk with what was made of it (numpy arrays) as it is finished.
 
     `request.progress` is told of a chunk when the next one is asked for.
     """
-    size, longest = request.size, longest_for(output, request.max_plies, request.size)
-    idle = teams_of(request.workers)
-    together, num_workers = len(idle[0]), len(request.workers)
-    room = chunks.room(request.batch, request.num_playouts, num_workers, request.lanes, output.per_lane, max_plies(size))
-    todo = chunks.cut(request.batch, request.num_playouts, room, num_workers, request.lanes)
+    plan = Plan.of(
+        output, request.size, request.batch, request.num_playouts, request.workers, request.lanes, request.max_plies
+    )  # fmt: skip
+    room, idle = plan.room, teams_of(request.workers)
+    together = len(idle[0])
+    todo = chunks.cut(request.batch, request.num_playouts, room, len(request.workers), request.lanes)
     groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
     columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
 
@@ -126,7 +162,7 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
 
     def run(group: list[Chunk], devices: tuple[jax.Device, ...]):
         with as_by_default():
-            function = _compiled(output, size, room, request.lanes, longest, devices)
+            function = plan.program(devices)
             of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
             # Numpy arrays: to put them on the device first would take longer than the call.
             out = jax.tree.map(np.asarray, function(*(np.stack(x) for x in zip(*of_each))))

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from search.analysis import replies
+from search.analysis.compiling import Compiling
 from search.analysis.games import Games
 from search.analysis.jobs import Job
 from search.analysis.waiting import Waiting
@@ -14,8 +15,12 @@ from search.findings import Findings
 #: Positions of a batch, at least and at most if there are so many, and the playouts that make it large enough. Batches should
 #: not be larger than needed: while one is played, the replies of another are written.
 LEAST_TOGETHER, MOST_TOGETHER, ENOUGH = 64, 256, 100_000
+#: So many positions make it worthwhile to compile a program for them; fewer are played one by one where there is none.
+MANY = 16
 #: Playouts of a slice on 9x9, a fraction of a second, and where clients wait for each other. On larger boards fewer.
 SLICE, SHORT_SLICE = 400_000, 40_000
+#: Playouts on 9x9 that take about as long as a call of the device takes at least.
+CALL = 4_000
 #: Batches under way.
 BATCHES = 4
 #: A new batch waits until nothing has come in for so long, but not longer than that, seconds: a client's queries come one by one.
@@ -27,11 +32,12 @@ class Batches:
 
     Args:
       games: finds positions.
+      compiling: has the programs.
       fail: told of a task that something went wrong with.
     """
 
-    def __init__(self, games: Games, fail: Callable[[Task, BaseException], None]):
-        self._games, self._fail = games, fail
+    def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None]):
+        self._games, self._compiling, self._fail = games, compiling, fail
         self.waiting = Waiting(Batch.key)
         self._active: list[Batch] = []
         """The one whose turn it is comes first."""
@@ -73,9 +79,9 @@ class Batches:
             if pause > 0:
                 return pause
             self._patience_ends = 0.0
+            number, parts = self._together(first)
             self.waiting.take_first(first)
-            most = max(LEAST_TOGETHER, min(MOST_TOGETHER, -(-ENOUGH // first.playouts)))
-            batch = Batch([first, *self.waiting.take(Batch.key(first), most - 1)], self._games)
+            batch = Batch([first, *self.waiting.take(Batch.key(first), number - 1)], self._games, parts)
             for task in batch.tasks:
                 task.begin()
             self._active.insert(0, batch)
@@ -88,6 +94,21 @@ class Batches:
         clients = (client for client in self.waiting.clients() if client.has_room and client not in busy)
         return next(filter(None, map(self.waiting.first, clients)), None)
 
+    def _together(self, first: Task) -> tuple[int, int | None]:
+        """(how many tasks go together, the first of them counted; the slices that a batch of several is played in).
+
+        As many as there are, where there is a program for so many; else the one alone.
+        """
+        most = max(LEAST_TOGETHER, min(MOST_TOGETHER, -(-ENOUGH // first.playouts)))
+        number = self.waiting.number(Batch.key(first), most)
+        if number > 1:
+            parts = -(-first.playouts * number // _budget(SHORT_SLICE, first.query.size))
+            counts = {first.playouts // parts, -(-first.playouts // parts)}
+            client = first.client if number >= MANY else None
+            if self._compiling.ready(first.query.size, number, counts, client):
+                return number, parts
+        return 1, None
+
     def slice_of(self, client) -> Job | None:
         """The next playouts of a client's batches in turn; None where all are handed out."""
         batch = next((batch for batch in self._active if batch.client is client and not batch.all_issued), None)
@@ -95,9 +116,20 @@ class Batches:
             return None
         self._active.remove(batch)
         self._active.append(batch)
-        budget = SLICE if len(set(self.owners)) == 1 else SHORT_SLICE
-        play = batch.slice(int(budget * min(1.0, 81 / batch.tasks[0].query.size ** 2) ** 2))
-        return Job(play, lambda found: self._add(batch, found), lambda error: self._drop(batch, error))
+        count = self._count(batch, client)
+        cost = 1 + count * len(batch.tasks) / _budget(CALL, batch.tasks[0].query.size)
+        play, add = batch.slice(count), lambda found: self._add(batch, found)
+        return Job(play, add, lambda error: self._drop(batch, error), cost)
+
+    def _count(self, batch: Batch, client) -> int:
+        """Playouts of each position in the batch's next slice."""
+        if batch.parts is not None:
+            return batch.part
+        size, left = batch.tasks[0].query.size, batch.left
+        count = min(left, _budget(SLICE if len(set(self.owners)) == 1 else SHORT_SLICE, size))
+        if self._compiling.ready(size, 1, [count], client if left >= ENOUGH else None):
+            return count
+        return min(count, self._compiling.quick(size))
 
     def _add(self, batch: Batch, found) -> None:
         batch.add(found)
@@ -156,3 +188,8 @@ class Batches:
             (task, batch, index) for batch in batches for index, task in enumerate(batch.tasks)
             if task.next_report is not None and not task.finished and task.client.has_room
         ]  # fmt: skip
+
+
+def _budget(playouts: int, size: int) -> int:
+    """Playouts on a board size that take about as long as so many on 9x9."""
+    return max(1, int(playouts * min(1.0, 81 / size**2) ** 2))

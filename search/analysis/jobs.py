@@ -2,10 +2,13 @@
 
 import collections
 import concurrent.futures
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple
 
 from search.turns import Turns
+
+#: What a job's `play` returns where there is more of it to do: it is called again when it is the client's turn.
+MORE = object()
 
 
 class Job(NamedTuple):
@@ -17,6 +20,23 @@ class Job(NamedTuple):
     """Told its result, in the scheduler's thread."""
     fail: Callable[[BaseException], None]
     """Told what went wrong instead."""
+    cost: float = 1.0
+    """What it counts for where clients take turns: about the time that it takes."""
+
+
+def in_parts(parts: Generator[None, None, object], stop: Callable[[], bool]) -> Callable[[], object]:
+    """The `play` of a job that is done part by part, so that others have their turns between; None once `stop` says so."""
+
+    def play() -> object:
+        if stop():
+            return None
+        try:
+            next(parts)
+        except StopIteration as end:
+            return end.value
+        return MORE
+
+    return play
 
 
 class Jobs:
@@ -54,9 +74,9 @@ class Jobs:
             if job is None:
                 others = [other for other in others if other is not client]
                 continue
-            self._turns.took(client)
+            self._turns.took(client, job.cost)
             self._under_way += 1
-            self._threads.submit(job.play).add_done_callback(lambda future, job=job: self._done(future, job))
+            self._threads.submit(job.play).add_done_callback(lambda future, work=(client, job): self._done(future, *work))
 
     def close(self) -> None:
         """Begins nothing any more."""
@@ -72,15 +92,17 @@ class Jobs:
             del self._waiting[client]
         return job
 
-    def _done(self, future: concurrent.futures.Future, job: Job) -> None:
+    def _done(self, future: concurrent.futures.Future, client, job: Job) -> None:
         if not future.cancelled():
-            self._post(lambda: self._tell(future, job))
+            self._post(lambda: self._tell(future, client, job))
 
-    def _tell(self, future: concurrent.futures.Future, job: Job) -> None:
+    def _tell(self, future: concurrent.futures.Future, client, job: Job) -> None:
         self._under_way -= 1
         error = future.exception()
         try:
-            if error is None:
+            if error is None and future.result() is MORE:
+                self._waiting.setdefault(client, collections.deque()).appendleft(job)
+            elif error is None:
                 job.add(future.result())
         except Exception as problem:
             error = problem

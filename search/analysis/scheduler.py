@@ -9,21 +9,22 @@ posted, ends it; if it ends all the same, all who wait are told so.
 """
 
 import collections
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from jaxgo import Position
 from search.analysis import complaints, replies
 from search.analysis.batches import Batches
+from search.analysis.compiling import Compiling
+from search.analysis.devices import Devices
 from search.analysis.games import Games
 from search.analysis.jobs import Jobs
 from search.analysis.options import ServiceOptions
-from search.analysis.searches import LEAVES, Searches
+from search.analysis.searches import Searches
+from search.analysis.watchdog import Watchdog
 from search.analysis.work import Task
-from search.players import rule_of
-from search.search import Search, needs_histories
-from search.shared import SharedLeaves
+from search.findings import Wanted
 from search.turns import Turns
 
 #: Seconds of a client's turn, after which nothing new is begun.
@@ -32,8 +33,6 @@ TURN = 0.004
 SLICES = 2
 #: Passes of the loop that may fail one after the other before the thread gives up.
 MOST_FAULTS = 20
-#: Seconds of one pass, after which the watchdog barks, and between its looks.
-STUCK, LOOKS = 60.0, 1.0
 
 
 class Scheduler:
@@ -46,38 +45,37 @@ class Scheduler:
     """
 
     def __init__(self, options: ServiceOptions, games: Games | None = None, on_failure: Callable[[], None] = lambda: None):
-        self.options, self._rule, self._on_failure = options, rule_of(options.bot), on_failure
+        self.options, self._on_failure = options, on_failure
         games = games or Games()
         self._posted: collections.deque[Callable[[], None]] = collections.deque()
-        self._wake, self._making = threading.Event(), threading.Lock()
+        self._wake = threading.Event()
         # What searches need done elsewhere is short, and does not wait for slices.
         self._turns, self._jobs, self._slices = Turns(), Jobs(1, self._post), Jobs(SLICES, self._post)
-        self._searches = Searches(options, games, self._jobs, self._fail)
-        self._batches = Batches(games, self._fail)
+        self.devices, self._compiling = Devices(options, self.wake), Compiling(self._post)
+        self._searches = Searches(options, games, self.devices, self._jobs, self._fail)
+        self._batches = Batches(games, self._compiling, self._fail)
         self._ending, self._since = False, None
         """`_since` is when the pass under way began, None where the thread rests."""
         self.failed = False
         """Whether the thread has ended by itself; then nothing is answered any more."""
         self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
         self._thread.start()
-        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+        threading.Thread(target=Watchdog(lambda: self._since, self._over).watch, name="watchdog", daemon=True).start()
 
     # For any thread.
 
-    def prepare(self, size: int) -> None:
-        """Makes the device for a board size, and compiles what it needs; returns at once where that is done."""
-        if size in self._searches.devices:
-            return
-        with self._making:
-            if size not in self._searches.devices:
-                device = SharedLeaves(
-                    size, LEAVES, self.options.playouts_per_leaf, moves=needs_histories(self._rule), on_done=self.wake
-                )  # fmt: skip
-                Search(
-                    Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=self.options.playouts_per_leaf,
-                    device=device,
-                ).compile()  # fmt: skip
-                self._searches.devices = {**self._searches.devices, size: device}
+    @contextlib.contextmanager
+    def prepared(self, size: int, wanted: Wanted, *, with_tree: bool) -> Iterator[None]:
+        """Compiles what tasks on a board size need, where that is not done, and keeps it as long as this lasts.
+
+        Args:
+          size: of the board.
+          wanted: what they are asked for.
+          with_tree: whether they are searched.
+        """
+        with self.devices.ready(size) if with_tree else contextlib.nullcontext():
+            self._compiling.prepare(size, wanted, with_tree=with_tree)
+            yield
 
     def submit(self, tasks: list[Task]) -> None:
         """Takes tasks on."""
@@ -110,8 +108,8 @@ class Scheduler:
         self._thread.join(seconds)
         self._jobs.close()
         self._slices.close()
-        for device in self._searches.devices.values():
-            device.close()
+        self._compiling.close()
+        self.devices.close()
 
     def _post(self, action: Callable[[], None]) -> None:
         self._posted.append(action)
@@ -148,6 +146,7 @@ class Scheduler:
         self._searches.sweep()
         self._searches.begin()
         pause = self._batches.begin()
+        self._compiling.hand_out()
         self._jobs.hand_out()
         self._slices.hand_out(self._batches.owners, self._batches.slice_of)
         worked = False
@@ -156,7 +155,7 @@ class Scheduler:
             worked |= self._serve(client)
         if worked:
             return 0.0
-        for device in self._searches.devices.values():
+        for device in self.devices:
             device.flush()
         times = [self._searches.alarm(), self._batches.alarm()]
         pauses = [max(0.0, alarm - time.monotonic()) for alarm in times if alarm is not None]
@@ -180,7 +179,7 @@ class Scheduler:
             if not some or time.monotonic() >= until:
                 break
         # Small calls cost nearly as much as large ones, and while he has work the next leaves are soon there.
-        for device in self._searches.devices.values():
+        for device in self.devices:
             device.flush(patient=some)
         return worked
 
@@ -210,12 +209,5 @@ class Scheduler:
         for task in tasks:
             task.client.finish(task, replies.error("The engine has failed", name=task.query.id) | {"turnNumber": task.turn})
 
-    def _watch(self) -> None:
-        """Says when the thread hangs. In a thread of its own."""
-        barked = None
-        while not (self._ending or self.failed):
-            time.sleep(LOOKS)
-            since = self._since
-            if since not in (None, barked) and time.monotonic() - since > STUCK:
-                complaints.say(f"the scheduler has been at one thing for {STUCK:.0f} seconds; this is a fault of the program")
-                barked = since
+    def _over(self) -> bool:
+        return self._ending or self.failed

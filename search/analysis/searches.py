@@ -1,12 +1,12 @@
 """The searches under way: they share a device, and the scheduler's thread goes on with one at a time."""
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator
 
 from search.analysis import replies
+from search.analysis.devices import LEAVES, Devices
 from search.analysis.games import Games
-from search.analysis.jobs import Job, Jobs
+from search.analysis.jobs import Job, Jobs, in_parts
 from search.analysis.memory import Trees
 from search.analysis.options import ServiceOptions
 from search.analysis.waiting import Waiting
@@ -14,10 +14,7 @@ from search.analysis.work import Task
 from search.findings import Findings
 from search.players import search_options
 from search.search import Search, memory_for
-from search.shared import SharedLeaves
 
-#: Leaves of a call of the device, and of a round of a search, at most.
-LEAVES = 256
 #: Searches of more playouts have three rounds under way, so that one alone keeps the device busy; others one, which costs less.
 LARGE_SEARCH = 20_000
 
@@ -28,15 +25,16 @@ class Searches:
     Args:
       options: how.
       games: finds positions.
+      devices: what they share; whoever submits tasks has seen to it that theirs are there.
       jobs: does what takes long, elsewhere.
       fail: told of a task that something went wrong with.
     """
 
-    def __init__(self, options: ServiceOptions, games: Games, jobs: Jobs, fail: Callable[[Task, BaseException], None]):
-        self._options, self._games, self._jobs, self._fail = options, games, jobs, fail
+    def __init__(
+        self, options: ServiceOptions, games: Games, devices: Devices, jobs: Jobs, fail: Callable[[Task, BaseException], None]
+    ):  # fmt: skip
+        self._options, self._games, self._devices, self._jobs, self._fail = options, games, devices, jobs, fail
         self._bot = search_options(options.bot)
-        self.devices: dict[int, SharedLeaves] = {}
-        """By board size; whoever submits tasks has seen to it that they are there."""
         self.memory = Trees(options.memory)
         self.waiting = Waiting()
         self.active: list[Task] = []
@@ -87,7 +85,7 @@ class Searches:
         task.search = Search(
             task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
             seed=task.seed, history=task.history, memory=task.memory,
-            in_flight=3 if task.playouts > LARGE_SEARCH else 1, device=self.devices[size].seat(task.client, task.priority),
+            in_flight=3 if task.playouts > LARGE_SEARCH else 1, device=self._devices[size].seat(task.client, task.priority),
             restrictions=task.query.restrictions,
         )  # fmt: skip
         task.begin()
@@ -155,6 +153,7 @@ class Searches:
             if task.search is not None:
                 search, task.search = task.search, None
                 search.close()
+        self._devices.drop_idle({task.query.size for task in self.active})
 
     def _tell(self, task: Task, send: Callable[[Task, dict], None], during: bool) -> None:
         """Sends what has been found until now, once the ownership that is wanted has been played out."""
@@ -165,7 +164,7 @@ class Searches:
                 send(task, replies.of_findings(task, found, during))
 
         if found.waits:
-            play = functools.partial(found.with_ownership, stop=lambda: task.finished)
+            play = in_parts(found.in_parts(), stop=lambda: task.finished)
             self._jobs.put(task.client, Job(play, tell, lambda error: self._fail(task, error)))
         else:
             tell(found)

@@ -109,6 +109,8 @@ class Client:
                 del self._tasks[task.query.id]
             self._change.notify_all()
         self._service.unqueue(task.cost)
+        if task.with_tree:
+            self._scheduler.devices.release(task.query.size)
 
     def _put(self, line: bytes) -> None:
         if self._gone:
@@ -197,12 +199,11 @@ class Client:
         # Only now what may cost more: there is room for as many, and the game is one.
         self._check_room(len(tasks))
         self._service.games.check(query.size, query.stones, query.first, query.moves)
-        if tasks[0].with_tree:
-            self._scheduler.prepare(query.size)
-        self._take_on(tasks)
-        for field, text in warnings:
-            self.send(replies.warning(text, field, query.id))
-        self._scheduler.submit(tasks)
+        with self._scheduler.prepared(query.size, query.wanted, with_tree=tasks[0].with_tree):
+            self._take_on(tasks)
+            for field, text in warnings:
+                self.send(replies.warning(text, field, query.id))
+            self._scheduler.submit(tasks)
 
     def _check_room(self, number: int) -> None:
         most = self._service.options.queue
@@ -215,6 +216,8 @@ class Client:
         if not self._service.queue(cost, self._queued):
             text = "The queue is full: what waits for a client may take no more memory than is left for others; ask again later"
             raise QueryError(text)
+        if tasks[0].with_tree:
+            self._scheduler.devices.need(tasks[0].query.size, len(tasks))
         with self._change:
             self._pending += len(tasks)
             self._queued += cost

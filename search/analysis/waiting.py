@@ -1,6 +1,7 @@
 """Tasks that wait: by priority for each client, and in turn between clients."""
 
 import heapq
+import itertools
 from collections.abc import Callable, Hashable
 
 from search.analysis.work import Task
@@ -84,6 +85,11 @@ class Waiting:
     def first(self, client) -> Task | None:
         """The next task of a client, which stays where it is; None if he has none any more."""
         return self._queues[client].first()
+
+    def number(self, key: Hashable, most: int) -> int:
+        """How many tasks of one key there are for `take`, as far as that is no more than `most`."""
+        alike = (entry[-1] for queue in self._queues.values() for entry in queue.alike.get(key, ()))
+        return sum(1 for _ in itertools.islice((task for task in alike if task.waits), most))
 
     def take_first(self, task: Task) -> None:
         """Takes a client's next task out; he has had his turn."""

@@ -131,10 +131,16 @@ class Batch:
     """Tasks of playouts alone that go to the device together: of one size, komi, seed and number of playouts.
 
     All positions have stream 0, so that what a position gets does not depend on which others are in the batch.
+
+    Args:
+      tasks: those.
+      games: finds their positions.
+      parts: the slices that the playouts are shared out over, nearly equal, so that few programs serve; None where whoever asks
+        for a slice says how many.
     """
 
-    def __init__(self, tasks: list[Task], games: Games):
-        self.tasks, self._games = tasks, games
+    def __init__(self, tasks: list[Task], games: Games, parts: int | None = None):
+        self.tasks, self._games, self.parts, self._slices = tasks, games, parts, 0
         first = tasks[0]
         self._komi, self._seed, self._playouts = first.komi, first.seed, first.playouts
         self._position, self._making = None, threading.Lock()
@@ -159,7 +165,7 @@ class Batch:
     @property
     def all_issued(self) -> bool:
         """Whether all playouts have been handed out."""
-        return self.issued == self._playouts
+        return not self.left
 
     @property
     def begun(self) -> bool:
@@ -171,10 +177,21 @@ class Batch:
         """Whether all playouts have been made."""
         return self._found is not None and int(self._found.num_playouts[0]) == self._playouts
 
-    def slice(self, budget: int):
-        """The next playouts, about so many in all: a function that plays them, for any thread."""
-        count = min(max(budget // len(self.tasks), 1), self._playouts - self.issued)
+    @property
+    def left(self) -> int:
+        """Playouts of each position that have not been handed out."""
+        return self._playouts - self.issued
+
+    @property
+    def part(self) -> int:
+        """Playouts of each position in the next of `parts`."""
+        return self._playouts * (self._slices + 1) // self.parts - self._playouts * self._slices // self.parts
+
+    def slice(self, count: int):
+        """The next playouts, so many of each position or all that are left: a function that plays them, for any thread."""
+        count = min(count, self.left)
         first, self.issued = self.issued, self.issued + count
+        self._slices += 1
 
         def play() -> Evaluation:
             with self._making:

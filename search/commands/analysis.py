@@ -15,6 +15,8 @@ SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdi
 
 _TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 _LOCAL = "127.0.0.1"
+#: Compiled programs that are kept, of those for trees and of those for playouts: clients may ask for every board size.
+PROGRAMS = 12
 
 _EPILOG = f"""\
 One JSON object a line each way; replies come in any order. At the end of stdin the queue is finished and the command ends.
@@ -32,6 +34,9 @@ positional superko and without suicide; other rules are played as these, with a 
 game's own moves may repeat positions, as many programs know simple ko alone; the moves that are proposed do not.
 At most 1,000 moves in a game. Clients at a port take turns, then their queries' priorities count; what one client has waiting,
 or does not read, holds up nobody else.
+--memory bounds the trees. Beside them the process takes about 300 MB, and 50 to 200 MB for each compiled program: one for the
+trees of each board size, a few for its playouts. The {PROGRAMS} of either kind that were used last are kept, so that it is 3 GB
+at most whatever clients ask for; one board size takes about 300 MB.
 
 what is different from KataGo: visits are playouts, so ask for many (a search makes at least 192), and "prior" and "policy" are
 shares of what RAVE has learnt. What is added:
@@ -89,11 +94,13 @@ def run(args: argparse.Namespace) -> int:
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        from jaxgo.backends import programs
         from search.analysis import streams
         from search.analysis.options import ServiceOptions
         from search.analysis.service import Service
 
         output = streams.own_stdout()
+        programs.keep(PROGRAMS)
         log = _log(args.log)
         service_options = ServiceOptions(
             bot=args.bot, visits=args.visits, playouts=args.playouts, playouts_per_leaf=args.playouts_per_leaf, seed=args.seed,

@@ -18,6 +18,18 @@ def test_each_is_made_once_and_the_oldest_are_dropped(monkeypatch):
     assert [number for number, _ in made] == [1, 2, 3, 4, 2]  # 2 was dropped for 4, as 1 had been asked for since
     assert len(kept) == len(kept.programs()) == 3
 
+    assert (1, ("device",)) in kept and (3, ("device",)) not in kept
+
+
+def test_a_process_may_keep_fewer(monkeypatch):
+    monkeypatch.setattr(programs, "KEPT", programs.KEPT)  # put back at the end
+    kept = Programs(lambda *key: key)
+    for number in range(5):
+        kept(number, ("device",))
+    programs.keep(2)
+    kept(5, ("device",))
+    assert [number for number, _ in kept.programs()] == [4, 5]
+
 
 def test_threads_wait_for_the_one_that_compiles():
     made = []

@@ -9,7 +9,7 @@ import tracemalloc
 
 import pytest
 
-from search.analysis import complaints, scheduler
+from search.analysis import complaints
 from search.analysis import query as queries
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
@@ -260,16 +260,6 @@ def test_a_scheduler_that_fails_says_so_to_all(error, start, monkeypatch, capfd)
     text = capfd.readouterr().err
     assert error.__name__ in text and "the scheduler has failed, nothing can be analysed any more" in text
     talk.end()
-
-
-def test_the_watchdog_barks(start, monkeypatch, capfd):
-    monkeypatch.setattr(scheduler, "STUCK", 0.4)
-    monkeypatch.setattr(scheduler, "LOOKS", 0.01)
-    service = start(ServiceOptions())
-    service.scheduler._post(lambda: time.sleep(1.0))
-    time.sleep(1.5)
-    service.end()
-    assert capfd.readouterr().err.count("the scheduler has been at one thing for") >= 1
 
 
 @pytest.mark.parametrize("broken", [None, "closed", "full"])

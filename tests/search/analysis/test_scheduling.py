@@ -11,6 +11,7 @@ from search import Search
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Service
 from search.analysis.work import Batch, tasks_of
+from search.findings import Wanted
 from search.game import Game
 from search.move_infos import move_infos
 from tests.search.analysis.talk import Talk, eventually, is_final, query
@@ -67,7 +68,7 @@ def test_slices_of_a_batch_add_up(service):
     whole, parts = Batch(tasks, service.games), Batch(tasks, service.games)
     whole.add(whole.slice(10**9)())
     while not parts.all_issued:
-        parts.add(parts.slice(330)())
+        parts.add(parts.slice(165)())
     assert whole.complete and parts.complete
     for i in range(2):
         for name, expected in whole.result(i).sums._asdict().items():
@@ -127,7 +128,8 @@ def test_reports_during_the_search(talk, kind):
 def narrow():
     """A service that has one search under way at a time."""
     made = Service(ServiceOptions(active=1, visits=300, queue=6))
-    made.scheduler.prepare(5)
+    with made.scheduler.prepared(5, Wanted(), with_tree=True):
+        pass
     yield made
     made.end()
 

@@ -18,6 +18,7 @@ import pytest
 from search.analysis import streams
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Service
+from search.findings import Wanted
 from tests.processes import only_on_linux, threads_of
 from tests.search.analysis.talk import HANG, Talk, eventually, query
 
@@ -52,7 +53,8 @@ def test_lines(data, expected, block):
 def listener():
     """A service at a port of this machine."""
     service = Service(ServiceOptions(visits=200, line=2000))
-    service.scheduler.prepare(5)
+    with service.scheduler.prepared(5, Wanted(), with_tree=True):
+        pass
     made = streams.Listener(service, "127.0.0.1", 0)
     yield made
     service.end()

@@ -1,0 +1,82 @@
+"""Programs of playouts, compiled beside the threads that play, so that nobody waits for what another has asked for.
+
+What a query needs at least is compiled in the thread of the client who asks, before it is taken on. Programs that are faster,
+for many playouts or positions at a time, are compiled in a thread of their own while the smaller ones go on playing.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+
+from jaxgo import Position
+from jaxgo.running import evaluate
+from jaxgo.running.jobs import Plan
+from search.analysis import complaints
+from search.analysis.jobs import Job, Jobs
+from search.findings import Wanted
+from search.game import legal_moves
+from search.ownership import PLAYOUTS, SAMPLES
+
+
+class Compiling:
+    """Which programs of playouts there are, and how there come to be more. For the scheduler's thread, but for `prepare`.
+
+    Args:
+      post: has a function called in the scheduler's thread; for any thread.
+    """
+
+    def __init__(self, post: Callable[[Callable[[], None]], None]):
+        self._jobs = Jobs(1, post)
+        self._waiting: dict[object, Plan] = {}
+        """What is compiled for a client, or will be: one program at a time, so that clients take turns."""
+        self._failed: set[Plan] = set()
+        self._with_moves: set[int] = set()
+        """Sizes for which the programs are there that say which moves are legal."""
+
+    def prepare(self, size: int, wanted: Wanted, *, with_tree: bool) -> None:
+        """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
+        is done."""
+        needed = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"]) if with_tree else evaluate.plan(size, 1, 1)
+        if (not with_tree or wanted.ownership or wanted.moves_ownership) and not needed.is_compiled:
+            needed.compile()
+        if wanted.shares and size not in self._with_moves:
+            legal_moves(Position.empty(size), None)
+            self._with_moves.add(size)
+
+    @staticmethod
+    def quick(size: int) -> int:
+        """Playouts of one position in a call that needs nothing but what `prepare` has compiled."""
+        least = evaluate.plan(size, 1, 1)
+        most = math.prod(least.room) * len(least.workers)
+        return most if evaluate.plan(size, 1, most).room == least.room else math.prod(least.room)
+
+    def ready(self, size: int, batch: int, counts: Iterable[int], client=None) -> bool:
+        """Whether there are programs for so many positions, and so many playouts of each in a call.
+
+        Args:
+          size: of the board.
+          batch: positions.
+          counts: playouts of each.
+          client: for whom to compile what is missing; None where that is not worth it.
+        """
+        missing = [plan for plan in {evaluate.plan(size, batch, count) for count in counts} if not plan.is_compiled]
+        if missing and client is not None and client not in self._waiting and missing[0] not in self._failed:
+            self._compile(missing[0], client)
+        return not missing
+
+    def _compile(self, plan: Plan, client) -> None:
+        self._waiting[client] = plan
+
+        def fail(error: BaseException) -> None:
+            complaints.tell(error)
+            self._failed.add(plan)
+            del self._waiting[client]
+
+        self._jobs.put(client, Job(plan.compile, lambda _: self._waiting.pop(client), fail))
+
+    def hand_out(self) -> None:
+        """Begins with the next program where there is none under way."""
+        self._jobs.hand_out()
+
+    def close(self) -> None:
+        """Begins nothing any more."""
+        self._jobs.close()

@@ -1,0 +1,64 @@
+"""Jobs of several clients."""
+
+import queue
+
+from search.analysis.jobs import Job, Jobs, in_parts
+
+
+class Someone:
+    """A client."""
+
+
+def do_all(jobs: Jobs, posted: queue.Queue, number: int) -> None:
+    """Until so many parts are done."""
+    for _ in range(number):
+        jobs.hand_out()
+        posted.get(timeout=60)()
+
+
+def test_a_long_job_gives_way_between_its_parts():
+    posted, order, results = queue.Queue(), [], {}
+    jobs, (long, short) = Jobs(1, posted.put), (Someone(), Someone())
+
+    def parts():
+        for i in range(4):
+            order.append(f"part {i}")
+            yield
+        return "all"
+
+    jobs.put(long, Job(in_parts(parts(), lambda: False), lambda found: results.update(long=found), results.update))
+    for i in range(2):
+        jobs.put(short, Job(lambda i=i: order.append(f"short {i}"), lambda found: None, results.update))
+    do_all(jobs, posted, 7)
+    assert order == ["part 0", "short 0", "part 1", "short 1", "part 2", "part 3"] and results == {"long": "all"}
+    jobs.close()
+
+
+def test_a_job_in_parts_ends_early_once_nobody_wants_it():
+    posted, done, results = queue.Queue(), [], []
+    jobs, wanted = Jobs(1, posted.put), [True]
+
+    def parts():
+        done.append(1)
+        yield
+        done.append(2)
+
+    jobs.put(Someone(), Job(in_parts(parts(), lambda: not wanted), results.append, results.append))
+    do_all(jobs, posted, 1)
+    wanted.clear()
+    do_all(jobs, posted, 1)
+    assert done == [1] and results == [None]
+    jobs.close()
+
+
+def test_who_asks_for_little_does_not_wait_for_as_many_jobs_of_another():
+    """Turns are counted by what they cost: of one large job and many small ones the small ones come first."""
+    posted, order = queue.Queue(), []
+    jobs, (much, little) = Jobs(1, posted.put), (Someone(), Someone())
+    for _ in range(3):
+        jobs.put(much, Job(lambda: order.append("much"), lambda _: None, order.append, cost=10.0))
+    for _ in range(8):
+        jobs.put(little, Job(lambda: order.append("little"), lambda _: None, order.append, cost=1.0))
+    do_all(jobs, posted, 11)
+    assert order == ["much", *["little"] * 8, "much", "much"]
+    jobs.close()
