@@ -10,6 +10,7 @@ _LONGEST_SECONDS = 10.0
 """More than git takes on a slow disk; without an answer there is no commit."""
 
 
+@functools.cache  # metadata is a file, which every query for the version would read
 def version() -> str:
     """The installed version."""
     return importlib.metadata.version("jaxgo")

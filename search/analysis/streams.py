@@ -7,46 +7,17 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from search.analysis.service import Client, Service
+from search.lines import lines
 
-#: Bytes that are read at a time.
-_BLOCK = 1 << 16
 #: Clients at the socket, at most.
 MOST_CLIENTS = 256
 #: How long a client at the socket may take none of what is sent to him, seconds; then he is dropped.
 PATIENCE = 120.0
 #: Seconds between probes whether a client who says nothing is still there.
 PROBES = 15
-
-
-def lines(read: Callable[[int], bytes], longest: int) -> Iterator[bytes | None]:
-    """The lines of a stream, without their ends; None for one that is too long, which is skipped.
-
-    Args:
-      read: reads up to so many bytes, none at the end.
-      longest: bytes of a line.
-    """
-    held, skipping = bytearray(), False
-    while block := read(_BLOCK):
-        *whole, rest = block.split(b"\n")
-        for part in whole:
-            if skipping or len(held) + len(part) > longest:
-                yield None
-            else:
-                yield bytes(held + part)
-            held.clear()
-            skipping = False
-        if skipping or len(held) + len(rest) > longest:
-            held.clear()
-            skipping = True
-        else:
-            held += rest
-    if skipping:
-        yield None
-    elif held:
-        yield bytes(held)
 
 
 def attend(

@@ -9,14 +9,20 @@ import time
 from collections.abc import Callable
 
 from search.gtp import protocol
+from search.lines import lines
+
+#: Bytes of a line: more than any command needs, also one that sets up all points of the largest board.
+LONGEST = 1 << 17
+#: What is said of a longer one.
+TOO_LONG = f"line longer than {LONGEST:,} bytes"
 
 
 @dataclasses.dataclass(frozen=True)
 class Line:
     """A line that has come."""
 
-    text: str
-    """Without its end."""
+    text: str | None
+    """Without its end; None of a line that is longer than `LONGEST`, and has been skipped."""
     number: int
     """How many have come before it."""
     received: float
@@ -36,7 +42,7 @@ class Lines:
         self._queue: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
         self._descriptor, self._on_line = descriptor, on_line
         self._taken = self._interrupt = -1
-        self._ended = False
+        self._ended, self._received = False, 0.0
         threading.Thread(target=self._read, name="jaxgo gtp input", daemon=True).start()
 
     @property
@@ -68,23 +74,18 @@ class Lines:
 
     def _read(self) -> None:
         # Not sys.stdin: a thread that holds its lock would keep the interpreter from ending.
-        rest, number = b"", 0
-        while True:
-            try:
-                data = os.read(self._descriptor, 1 << 16)
-            except OSError:
-                data = b""
-            received = time.monotonic()
-            *lines, rest = (rest + data).split(b"\n")
-            if not data and rest:
-                lines = [rest]
-            for line in lines:
-                text = line.decode("utf-8", "replace").rstrip("\r")
-                self._on_line(text)
-                if protocol.is_interrupt(text):
-                    self._interrupt = number
-                self._queue.put(Line(text, number, received))
-                number += 1
-            if not data:
-                self._queue.put(None)
-                return
+        for number, line in enumerate(lines(self._block, LONGEST)):
+            text = None if line is None else line.decode("utf-8", "replace").rstrip("\r")
+            self._on_line(TOO_LONG if text is None else text)
+            if text is not None and protocol.is_interrupt(text):
+                self._interrupt = number
+            self._queue.put(Line(text, number, self._received))
+        self._queue.put(None)
+
+    def _block(self, most: int) -> bytes:
+        try:
+            data = os.read(self._descriptor, most)
+        except OSError:
+            data = b""
+        self._received = time.monotonic()
+        return data

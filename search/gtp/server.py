@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 
 from search.gtp.engine import Engine
-from search.gtp.lines import Lines
+from search.gtp.lines import TOO_LONG, Lines
 from search.gtp.options import EngineOptions
 from search.gtp.output import Output
 
@@ -57,7 +57,10 @@ def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int,
                 break
             if output.gone:
                 raise BrokenPipeError
-            engine.obey(line.text, line.received)
+            if line.text is None:
+                engine.refuse(TOO_LONG)
+            else:
+                engine.obey(line.text, line.received)
     finally:
         engine.close()
         for number, handler in before.items():

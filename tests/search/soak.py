@@ -1,5 +1,5 @@
 """A soak: plays by GTP, analyses by JSON, and serves clients at a port beside hostile ones, all at once, for as long as wanted;
-checks that nothing is lost and that memory stays flat.
+checks that nothing is lost and that memory stays flat, and tells how long clients who behave have waited.
 
     python -m tests.search.soak --minutes 60
 """
@@ -20,6 +20,8 @@ import time
 from tests.search.analysis.test_hostile import ACTIONS, FIELDS, LONG_LINES, VALUES, with_field
 
 LETTERS = "ABCDE"
+#: The most memory at the end, as a multiple of the most at the beginning.
+GROWTH = 1.1
 
 
 def start(*arguments: str) -> subprocess.Popen:
@@ -99,22 +101,61 @@ def some_query(rng: random.Random, name: str) -> dict:
     return asked | {"includeOwnership": rng.random() < 0.3, "includePolicy": rng.random() < 0.1}
 
 
-def behave(address: tuple[str, int], until: float, seed: int) -> int:
+class Waits:
+    """How long clients who behave have waited for replies, by what they asked for."""
+
+    def __init__(self):
+        self._seconds: dict[str, list[float]] = collections.defaultdict(list)
+
+    def note(self, kind: str, seconds: float) -> None:
+        """One reply."""
+        self._seconds[kind].append(seconds)
+
+    def __str__(self) -> str:
+        lines = []
+        for kind, seconds in sorted(self._seconds.items()):
+            seconds = sorted(seconds)
+            middle, late = (seconds[int(share * (len(seconds) - 1))] for share in (0.5, 0.99))
+            lines.append(f"  {kind}: {len(seconds)} replies after {middle:.3f} s (median), {late:.3f} s (p99), {seconds[-1]:.3f} s (most)")
+        return "\n".join(lines)
+
+
+def behave(address: tuple[str, int], until: float, seed: int, waits: Waits) -> int:
     """Asks query after query, some at a time; each position gets one last reply. How many."""
     rng, answered = random.Random(seed), 0
     with socket.create_connection(address, timeout=300) as connection, connection.makefile("rb") as replies:
         while time.monotonic() < until:
-            waiting = [f"{seed} {answered + i}" for i in range(rng.randrange(1, 6))]
-            connection.sendall(b"".join(json.dumps(some_query(rng, name)).encode() + b"\n" for name in waiting))
-            while waiting:
+            asked = {name: some_query(rng, name) for name in (f"{seed} {answered + i}" for i in range(rng.randrange(1, 6)))}
+            start = time.monotonic()
+            connection.sendall(b"".join(json.dumps(one).encode() + b"\n" for one in asked.values()))
+            while asked:
                 reply = json.loads(replies.readline())
                 assert "error" not in reply and "noResults" not in reply, reply
-                waiting.remove(reply["id"])
+                one = asked.pop(reply["id"])  # a reply that comes twice fails here
+                kind = next(f"{name} {one[name]}" for name in ("playouts", "maxVisits") if name in one)
+                waits.note(f"some at a time, {kind}{', ownership' * one['includeOwnership']}", time.monotonic() - start)
                 answered += 1
     return answered
 
 
-def misbehave(address: tuple[str, int], until: float, seed: int) -> int:
+def ask_little(address: tuple[str, int], until: float, seed: int, waits: Waits) -> int:
+    """Asks for fifty playouts, and when they are there again, and for the version; how often."""
+    asked = 0
+    with socket.create_connection(address, timeout=300) as connection, connection.makefile("rb") as replies:
+        while time.monotonic() < until:
+            little = {"id": "l", "moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "playouts": 50}
+            for kind, one in (("one at a time, playouts 50", little), ("query_version", {"id": "v", "action": "query_version"})):
+                start = time.monotonic()
+                connection.sendall(json.dumps(one).encode() + b"\n")
+                reply = json.loads(replies.readline())
+                assert reply["id"] == one["id"] and "error" not in reply, reply
+                waits.note(kind, time.monotonic() - start)
+                asked += 1
+            time.sleep(0.02)
+    return asked
+
+
+def misbehave(address: tuple[str, int], until: float, seed: int, _waits: Waits) -> int:
     """Sends whatever may harm, reads little of what comes back, and vanishes, again and again. How many lines."""
     rng, sent = random.Random(seed), 0
     endless = [{"maxVisits": 10**9}, {"playouts": 10**9}, {"maxVisits": 10**9, "reportDuringSearchEvery": 0.001, "includeMovesOwnership": True}]
@@ -159,15 +200,15 @@ def serve(until: float, seed: int) -> str:
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         (host, _, port) = server.stderr.readline().split()[-1].rpartition(":")
         threading.Thread(target=lambda: [errors.write(line) for line in server.stderr], daemon=True).start()
-        counts, failures, memory = collections.Counter(), [], []
+        counts, failures, memory, waits = collections.Counter(), [], [], Waits()
 
         def run(work, number: int) -> None:
             try:
-                counts[work.__name__] += work((host, int(port)), until, seed * 1000 + number)
+                counts[work.__name__] += work((host, int(port)), until, seed * 1000 + number, waits)
             except BaseException as error:
                 failures.append(f"{work.__name__}: {type(error).__name__}: {error}")
 
-        threads = [threading.Thread(target=run, args=(work, i)) for i, work in enumerate([behave] * 3 + [misbehave] * 4)]
+        threads = [threading.Thread(target=run, args=(work, i)) for i, work in enumerate([behave] * 3 + [ask_little] + [misbehave] * 4)]
         for thread in threads:
             thread.start()
         while time.monotonic() < until:
@@ -181,11 +222,17 @@ def serve(until: float, seed: int) -> str:
         text = errors.read()
     assert not failures, failures
     assert "Traceback" not in text, text[:3000]
+    print(waits, flush=True)
     # After the programs for the board have been compiled; trees come and go, up to what they may take.
-    settled = memory[len(memory) // 3 :]
-    half = len(settled) // 2
-    assert max(settled[half:]) < max(settled[:half]) + 200, settled
-    return f"{counts['behave']} positions beside {counts['misbehave']} hostile lines, {min(settled)} to {max(settled)} MiB"
+    settled = memory[len(memory) // 4 :]
+    third = max(1, len(settled) // 3)
+    print(f"  MiB over time: {' '.join(map(str, memory[:: max(1, len(memory) // 20)]))}", flush=True)
+    first, last = max(settled[:third]), max(settled[-third:])
+    assert last < max(GROWTH * first, first + 200), f"memory grew from {first} to {last} MiB"
+    return (
+        f"all held: {counts['behave'] + counts['ask_little']} of as many answered once beside {counts['misbehave']} hostile lines, "
+        f"nothing failed, memory flat ({last} MiB after {first} MiB at first, {last / first:.2f} times)"
+    )
 
 
 def main() -> None:

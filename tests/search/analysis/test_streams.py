@@ -25,30 +25,6 @@ from tests.search.analysis.talk import HANG, Talk, eventually, query
 LONG = {"maxVisits": 10**9}
 
 
-def reader(data: bytes, block: int):
-    """Reads `data` a few bytes at a time."""
-    blocks = [data[i : i + block] for i in range(0, len(data), block)]
-    return lambda _: blocks.pop(0) if blocks else b""
-
-
-@pytest.mark.parametrize("block", [1, 2, 3, 7, 100])
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"", []),
-        (b"ab\ncd\n", [b"ab", b"cd"]),
-        (b"ab\ncd", [b"ab", b"cd"]),
-        (b"\n\nab\r\n", [b"", b"", b"ab\r"]),
-        (b"123456\n1234567\n12\n", [b"123456", None, b"12"]),
-        (b"1234567890123456789\nab", [None, b"ab"]),
-        (b"ab\n1234567890123456789", [b"ab", None]),
-    ],
-)
-def test_lines(data, expected, block):
-    """None for a line of more than 6 bytes, however it arrives."""
-    assert list(streams.lines(reader(data, block), 6)) == expected
-
-
 @pytest.fixture(scope="module")
 def listener():
     """A service at a port of this machine."""

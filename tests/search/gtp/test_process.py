@@ -36,6 +36,11 @@ def test_a_script_is_answered_to_its_end():
     assert answers[5:] == [""]
 
 
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered():
+    done = run(text=f"1 name\n2 play b {'x' * (1 << 18)}\n3 name\n")
+    assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n? line longer than 131,072 bytes\n\n=3 jaxgo\n\n"
+
+
 def test_quit_is_answered_and_nothing_after_it():
     done = run(text="quit\nname\n")
     assert (done.returncode, done.stdout) == (0, "= \n\n")
