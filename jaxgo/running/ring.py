@@ -34,7 +34,7 @@ from jaxgo.running import ring_program
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
 #: Seconds that a program waits for a call before it ends, and after which it ends in any case, so that others get the device.
-PATIENCE, LONGEST = 0.002, 0.2
+PATIENCE, LONGEST = 0.002, 0.05
 
 
 @dataclasses.dataclass(eq=False)
