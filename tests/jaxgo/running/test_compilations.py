@@ -18,9 +18,8 @@ def new(action):
 
 
 def compilations(code: str) -> list[int]:
-    """What some code prints, in a fresh interpreter without a cache on disk."""
-    environment = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PATH": "/usr/bin:/bin"}
-    done = subprocess.run([sys.executable, "-c", COUNT + code], capture_output=True, text=True, timeout=300, env=environment)
+    """What some code prints, in a fresh interpreter. What it finds in the cache on disk counts like what it compiles."""
+    done = subprocess.run([sys.executable, "-c", COUNT + code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return [int(number) for number in done.stdout.split()]
 
