@@ -1,18 +1,24 @@
 """`jaxgo bench`, with as little work as it takes to run every benchmark once: what it prints, and what it refuses.
 
 No time is compared with a number here: a test machine is busy. Rates must be positive and belong to the work that was asked for.
+How long compiling takes is not looked at either.
 """
 
+import contextlib
 import importlib.util
+import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
 
-from bench import command, peers, report, throughput
+from bench import command, peers, report, throughput, worker
+from jaxgo import cli
 
+pytestmark = pytest.mark.usefixtures("one_cache")
 SPREAD = {"median", "min", "max"}
 LITTLE = ("--runs", "2", "--count", "64")
 
@@ -25,12 +31,28 @@ def bench(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([jaxgo, "bench", *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
+@pytest.fixture(scope="module")
+def one_cache():
+    """Has workers keep what they compile where the tests do, instead of nowhere or in a folder of their own."""
+    begin, cache = worker.Worker.__init__, worker.environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"])
+
+    def begin_with_cache(self, *, cores=None, environment=None) -> None:
+        begin(self, cores=cores, environment={**(environment or {}), **cache})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker.Worker, "__init__", begin_with_cache)
+        yield
+
+
 def result_of(*arguments: str) -> dict:
     """The JSON document, which must be all that stdout has."""
-    done = bench(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("jaxgo bench: ")  # progress
-    return json.loads(done.stdout)
+    out, errors = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        patch.setattr(sys, "argv", ["jaxgo", "bench", *arguments, "--json"])
+        status = cli.main()
+    assert status == 0, errors.getvalue()
+    assert errors.getvalue().startswith("jaxgo bench: ")  # progress
+    return json.loads(out.getvalue())
 
 
 def assert_spread(figures: dict) -> None:
@@ -48,7 +70,7 @@ def assert_says_what_it_ran_on(document: dict, benchmark: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def throughput_document() -> dict:
+def throughput_document(one_cache) -> dict:
     """Of the default benchmark."""
     return result_of("--sizes", "2,3", *LITTLE)
 

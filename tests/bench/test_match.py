@@ -15,9 +15,11 @@ import pytest
 from sgfmill import sgf
 
 from bench.matches.engine import find_gnugo
+from jaxgo import cli
 from jaxgo.base import source
 
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
+#: The contestants of all matches that play, so that their programs are compiled once.
 LITTLE = ("rave", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")
 
 
@@ -82,20 +84,20 @@ def test_a_match_is_the_same_however_it_is_spread():
 
 def test_an_interrupted_match_reports_its_games_and_ends():
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
-    with begun("mc", "ucb", "--size", "4", "--games", "100000", "--visits", "64", "--json") as process:
+    with begun(*LITTLE, "--games", "2000", "--json") as process:
         next(line for line in process.stderr if "2 of" in line)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     report = json.loads(out)
     assert not report["complete"] and report["stopped"] == "interrupted"
-    assert 2 <= report["games"] == len(report["records"]) < 100_000
+    assert 2 <= report["games"] == len(report["records"]) < 2000
     assert "Traceback" not in err
 
 
 def test_an_interruption_at_the_very_beginning_is_quiet():
     """While the processes of games still import; for people the report says that it is partial."""
-    with begun("mc", "ucb", "--size", "4") as process:
+    with begun(*LITTLE) as process:
         while len(children(process.pid)) < 2:
             assert process.poll() is None
         os.killpg(process.pid, signal.SIGINT)
@@ -107,18 +109,18 @@ def test_an_interruption_at_the_very_beginning_is_quiet():
 
 def test_a_process_that_is_lost_ends_the_match_with_what_is_finished():
     """As the system does where memory runs out."""
-    with begun("mc", "ucb", "--size", "4", "--games", "100000", "--visits", "64", "--workers", "2") as process:
+    with begun(*LITTLE, "--games", "2000", "--workers", "2") as process:
         next(line for line in process.stderr if "2 of" in line)
         pools = [child for child in children(process.pid) if "spawn_main" in pathlib.Path(f"/proc/{child}/cmdline").read_text()]
         os.kill(pools[-1], signal.SIGKILL)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 1, err
-    assert re.search("PARTIAL, failed: BrokenProcessPool: .*: [0-9]+ of 100000 games are finished", out)
+    assert re.search("PARTIAL, failed: BrokenProcessPool: .*: [0-9]+ of 2000 games are finished", out)
     assert "Traceback" not in err
 
 
 def test_a_report_says_what_was_played_by_what():
-    done = match(*LITTLE, "--games", "2", "--seed", "7")
+    done = match(*LITTLE, "--games", "2", "--workers", "1", "--seed", "7")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:4] == [
@@ -134,7 +136,7 @@ def test_a_report_says_what_was_played_by_what():
 def test_a_match_goes_on_after_it_was_killed(tmp_path):
     """Killed without warning in the middle of games: all processes end, finished games stay, the others are played once."""
     options = (*LITTLE, "--output", str(tmp_path / "match"), "--json")
-    with begun(*options, "--games", "100000") as process:
+    with begun(*options, "--games", "2000") as process:
         next(line for line in process.stderr if "3 of" in line)
         workers = children(process.pid)
         process.kill()
@@ -184,7 +186,7 @@ def test_the_referee_counts_and_the_board_is_told_too(tmp_path):
 
 def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
     options = ("--size", "5", "--games", "3", "--workers", "1", "--referee", "own")
-    done = match("amaf:visits=50", scripted("absent"), *options)
+    done = match("amaf:visits=100", scripted("absent"), *options)
     assert done.returncode == 0, done.stderr
     assert "3 games: 3 won" in done.stdout
     assert re.search("Scripted absent: .*, failures 1$", done.stdout, re.M)
@@ -193,7 +195,7 @@ def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
 def test_engines_end_with_the_match():
     """With Ctrl-C, and when the match is killed."""
     for number in (signal.SIGINT, signal.SIGKILL):
-        with begun("amaf:visits=50", scripted("hangs"), "--size", "5", "--workers", "2", "--referee", "own") as process:
+        with begun("amaf:visits=100", scripted("hangs"), "--size", "5", "--workers", "2", "--referee", "own") as process:
             deadline = time.monotonic() + 120
             while len(engines := [e for worker in children(process.pid) for e in children(worker)]) < 2:
                 assert process.poll() is None and time.monotonic() < deadline
@@ -236,9 +238,9 @@ def test_rave_holds_its_own_against_gnugo(tmp_path):
         (("rave", "uct", "--memory", "lots"), "--memory: must be a size such as 512M or 2G, not 'lots'"),
     ],
 )
-def test_bad_usage_is_one_line_and_status_2(arguments, message):
-    done = match(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr
+def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
+    assert cli.main(["match", *arguments]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    assert message in printed.err
