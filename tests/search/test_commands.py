@@ -102,12 +102,12 @@ def test_genmove_says_what_it_makes_of_the_komi(tmp_path, capsys):
         (("selfplay", "--black", "foo"), "there is no bot 'foo'"),
     ],
 )
-def test_bad_usage_is_one_line_and_status_2(arguments, message):
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert message in done.stderr
+def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
+    assert main(list(arguments)) == 2
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.strip().splitlines()) == 1
+    assert message in printed.err
 
 
 @pytest.mark.parametrize("bot", ["uct", "amaf"])
@@ -123,16 +123,14 @@ def test_ctrl_c_ends_the_thinking_with_a_move(bot):
     assert "interrupted after" in errors
 
 
-def test_genmove_beyond_the_record():
-    done = run("genmove", "-", "--move", "9", text=GAME)
-    assert done.returncode == 2
-    assert "--move must be at most 4" in done.stderr
-
-
-def test_genmove_refuses_a_finished_game():
-    done = run("genmove", "-", "--move", "2", text="(;SZ[5];B[];W[])")
-    assert done.returncode == 2
-    assert "the game is over" in done.stderr
+@pytest.mark.parametrize(
+    ("text", "move", "message"), [(GAME, "9", "--move must be at most 4"), ("(;SZ[5];B[];W[])", "2", "the game is over")]
+)
+def test_genmove_refuses_what_is_no_position_to_play_from(tmp_path, capfd, text, move, message):
+    record = tmp_path / "game.sgf"
+    record.write_text(text)
+    assert main(["genmove", str(record), "--move", move]) == 2
+    assert message in capfd.readouterr().err
 
 
 def test_selfplay_writes_records_that_replay(tmp_path):
@@ -150,15 +148,16 @@ def test_selfplay_writes_records_that_replay(tmp_path):
         assert "PW[amaf]" in text
 
 
-def test_selfplay_goes_on_numbering(tmp_path):
+def test_selfplay_goes_on_numbering(tmp_path, capfd):
     """Earlier records stay as they are, and the games that follow are others: the same command again adds to them."""
     (tmp_path / "notes.sgf").write_text("mine")
-    command = ("selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--seed", "4", *FEW, "--output", str(tmp_path))
-    assert "going on" not in run(*command).stderr
+    command = ["selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--seed", "4", *FEW, "--output", str(tmp_path)]
+    assert main(command) == 0
+    assert "going on" not in capfd.readouterr().err
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(before) == {"notes.sgf", "0001.sgf", "0002.sgf"}
-    done = run(*command)
-    assert done.returncode == 0 and "holds records; going on with 0003.sgf" in done.stderr
+    assert main(command) == 0
+    assert "holds records; going on with 0003.sgf" in capfd.readouterr().err
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(after) == {*before, "0003.sgf", "0004.sgf"}
     assert {name: after[name] for name in before} == before
@@ -167,7 +166,7 @@ def test_selfplay_goes_on_numbering(tmp_path):
 
 
 def test_a_record_says_how_to_play_it_again(tmp_path):
-    run("selfplay", "--size", "5", "--black", "amaf", "--seed", "4", *FEW, "--output", str(tmp_path))
+    assert main(["selfplay", "--size", "5", "--black", "amaf", "--seed", "4", *FEW, "--output", str(tmp_path)]) == 0
     root = sgf.Sgf_game.from_bytes((tmp_path / "0001.sgf").read_bytes()).get_root()
     assert root.get("AP") == ("jaxgo", version())
     assert abs(datetime.date.fromisoformat(root.get("DT")) - datetime.date.today()) <= datetime.timedelta(days=1)

@@ -183,6 +183,7 @@ def test_values_are_needed_outside_of_traces(positions):
 
 def interruptions() -> None:
     """Run in a process of its own: Ctrl-C at 12 moments while many positions are added up."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
     positions = jaxgo.Position.empty(5, 2000)
     jaxgo.evaluate(positions, 16)  # compiled
     start = time.monotonic()

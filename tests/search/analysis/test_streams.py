@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from jaxgo import cli
 from search.analysis import streams
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Service
@@ -253,11 +254,11 @@ def test_the_command_listens():
         (("--listen", "203.0.113.1:80"), "cannot listen at 203.0.113.1:80"),
     ],
 )
-def test_bad_usage(arguments, message):
-    process = start(*arguments)
-    output, errors = process.communicate(timeout=HANG)
-    assert process.returncode == 2 and output == ""
-    assert len(errors.strip().splitlines()) == 1 and message in errors
+def test_bad_usage(arguments, message, capfd):
+    assert cli.main(["analysis", *arguments]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.strip().splitlines()) == 1 and message in printed.err
 
 
 def test_a_talk_in_this_process_and_a_socket_are_alike(listener):

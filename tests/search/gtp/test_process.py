@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from jaxgo import cli
 from tests.processes import only_on_linux, threads_of
 from tests.search.gtp.client import Piped
 
@@ -20,6 +21,14 @@ def run(*arguments: str, text: str = "", **options) -> subprocess.CompletedProce
     """Runs the command on a text."""
     command = [sys.executable, "-m", "jaxgo", "gtp", *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+def complaint_of(capfd, *arguments: str) -> str:
+    """The line that the command ends with, called in this process: it is refused before it reads anything."""
+    assert cli.main(["gtp", *arguments]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == "" and len(printed.err.strip().splitlines()) == 1
+    return printed.err
 
 
 def test_a_script_is_answered_to_its_end():
@@ -234,15 +243,13 @@ def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path):
         ("leaves = 4000", "--leaves times --playouts-per-leaf must be at most 16000, not 32000"),
     ],
 )
-def test_a_file_of_options_that_is_no_good_is_refused(tmp_path, text, message):
+def test_a_file_of_options_that_is_no_good_is_refused(tmp_path, text, message, capfd):
     path = tmp_path / "engine.toml"
     if text is not None:
         path.write_text(text, encoding="latin-1")
-    done = run("--config", str(path))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert message in done.stderr
-    assert str(path) in done.stderr or text == "leaves = 4000"
+    complaint = complaint_of(capfd, "--config", str(path))
+    assert message in complaint
+    assert str(path) in complaint or text == "leaves = 4000"
 
 
 def test_the_conversation_is_logged_with_times(tmp_path):
@@ -271,11 +278,8 @@ def test_the_conversation_is_logged_with_times(tmp_path):
         (("game.sgf",), "unrecognized arguments: game.sgf"),
     ],
 )
-def test_bad_usage_is_one_line_and_status_2(arguments, message):
-    done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert message in done.stderr
+def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
+    assert message in complaint_of(capfd, *arguments)
 
 
 def test_the_help_teaches():
