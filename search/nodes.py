@@ -2,8 +2,8 @@
 
 A node is a record, linked to its parent, its first child and its next sibling. Its statistics of moves lie in one of three pools,
 as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point; from the
-second visit on there is a row of 32-bit floats, which hold counts exactly up to 2**24; a node of millions of playouts has 64 bits,
-for more than 10**15. The row also has the playouts through each move and their results, side by side, so that choosing a move
+second visit on there is a row of 16-bit counts, or of 32-bit floats where points earn fractions (weighted credits); a node of many
+playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and their results, side by side, so that choosing a move
 reads one row instead of all children. All share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
@@ -24,12 +24,14 @@ from search.compiled import compiled, part
 NONE = -1
 #: States of a node: free, or on its way to the device, described by it, found to repeat a position, given up with its subtree.
 FREE, NEW, READY, STRUCK, DEAD = range(5)
-#: Pools; the nodes themselves, and where statistics of moves lie: bytes, 32-bit floats, 64-bit floats. Of a node: NODES is none yet.
+#: Pools; the nodes themselves, and where statistics of moves lie: bytes, counts or 32-bit floats, 64-bit floats. Of a node: NODES
+#: is none yet.
 NODES, FIRST, NARROW, WIDE = range(4)
 #: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
 MOST_IN_A_BYTE = 15
-#: From so many playouts on, a node's statistics are 64-bit floats. (Results, in halves, and V2's credits are larger.)
-WIDE_FROM = 1 << 22
+#: From so many playouts on, a node's statistics are 64-bit floats: of counts in 16 bits, and of 32-bit floats. One leaf's playouts
+#: beyond (at most 16,000) and their results, in halves, are held exactly, as V2's credits are, which are larger than counts.
+WIDE_FROM, WIDE_FROM_FLOATS = 1 << 14, 1 << 22
 #: Earlier roots that are held, at most.
 MOST_HELD = 8
 
@@ -53,9 +55,9 @@ lie.
 POOL = np.dtype([("bytes", np.int64), ("count", np.int64), ("spare", np.int64)])
 """A pool: bytes of a row, rows ever used, and how many of these are free again."""
 
-BOOK = np.dtype([(name, np.int64) for name in ("used", "limit", "root", "earlier", "held", "dead", "hand")])
-"""Bytes in use and allowed, the root, the root before it and how many of these are held, the first node of the dead, and the last
-node that the hand came by. Earlier roots are linked as siblings, the last one first."""
+BOOK = np.dtype([(name, np.int64) for name in ("used", "limit", "root", "earlier", "held", "dead", "hand", "wide_from")])
+"""Bytes in use and allowed, the root, the root before it and how many of these are held, the first node of the dead, the last node
+that the hand came by, and the playouts from which on statistics are wide. Earlier roots are linked as siblings, the last one first."""
 
 
 class Memory(NamedTuple):
@@ -72,7 +74,7 @@ class Memory(NamedTuple):
     first: np.ndarray
     """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
     narrow: np.ndarray
-    """float32 [rows, C + 1, 2, M]: what each point has earned, and that times the results of who earned it; last the visits of each
+    """uint16, or float32 for fractions, [rows, C + 1, 2, M]: what each point has earned, and that times the results of who earned it; last the visits of each
     move, those on their way included, and their results for the mover, in halves."""
     wide: np.ndarray
     """float64, likewise."""
@@ -257,17 +259,21 @@ def keep(memory, node):
 
 @compiled
 def go_back(memory):
-    """Makes the last of the earlier roots, of which there must be one, the root again; the present one hangs below it again.
+    """Makes the last of the earlier roots, of which there must be one, the root again; whether there was room for what it counts then.
 
-    What has been played below the present root since then counts for both, but for the RAVE statistics: those of the earlier root
-    are still the old ones.
+    The present root hangs below it again. What has been played below that since then counts for both, but for the RAVE statistics:
+    those of the earlier root are still the old ones.
     """
     book = memory.book[0]
-    node, above = book.root, book.earlier
+    node, above = np.int64(book.root), np.int64(book.earlier)
     x, y = memory.nodes[node], memory.nodes[above]
-    book.earlier, book.root, book.held = next_child(memory, above), above, book.held - 1
-    x.parent, x.sibling, y.first, y.sibling = above, y.first, node, NONE
+    book.earlier, book.held = next_child(memory, above), book.held - 1  # so that it is not given up for the room
+    if not holds(memory, above, x.visits + y.visits):
+        book.earlier, book.held = above, book.held + 1
+        return False
+    book.root, x.parent, x.sibling, y.first, y.sibling = above, above, y.first, node, NONE
     count_child(memory, above, node, 1)
+    return True
 
 
 @part
@@ -279,7 +285,6 @@ def count_child(memory, node, child, sign):
     x.wins += sign * wins
     x.leads -= sign * y.leads
     x.squares += sign * y.squares
-    can_have_children(memory, node)  # so many visits may need a wider row
     count_move(memory, node, y.move, sign * y.visits, sign * wins)
 
 
@@ -395,10 +400,16 @@ def grow(memory, node, pool):
 @compiled
 def can_have_children(memory, node):
     """Sees to it that a node has room for what is known of its moves, exactly; whether it has."""
+    return holds(memory, node, memory.nodes[node].visits)
+
+
+@part
+def holds(memory, node, visits):
+    """The same for a node of so many visits."""
     x = memory.nodes[node]
     if x.pool < NARROW and not grow(memory, node, np.int64(NARROW)):
         return False
-    return x.pool == WIDE or x.visits < WIDE_FROM or grow(memory, node, np.int64(WIDE))
+    return x.pool == WIDE or visits < memory.book[0].wide_from or grow(memory, node, np.int64(WIDE))
 
 
 @compiled

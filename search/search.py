@@ -367,7 +367,7 @@ def memory_for(size: int, rule, leaves: int) -> int:
 def _kinds(rule) -> dict[str, object]:
     """What a tree must hold for a rule; arguments of `Tree`."""
     colours = 0 if rule.credit is None else 2 if rule.reference_visits else 1
-    return {"colours": colours, "legal": rule.credit == "mctr_simple"}
+    return {"colours": colours, "legal": rule.credit == "mctr_simple", "fractions": needs_histories(rule)}
 
 
 def check_one_position(position) -> None:

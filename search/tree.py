@@ -19,11 +19,12 @@ class Tree:
       limit: bytes that the tree may take; more than it needs costs nothing.
       colours: 1 for the RAVE statistics of a node's mover, 2 for those of the other player too, 0 for none.
       legal: whether to keep where the players may play.
+      fractions: whether points earn fractions of playouts, as by weighted credits.
     """
 
-    def __init__(self, size: int, limit: int, *, colours: int = 1, legal: bool = False):
+    def __init__(self, size: int, limit: int, *, colours: int = 1, legal: bool = False, fractions: bool = False):
         self.size, self.moves = size, size * size + 1
-        self.memory = _memory(size, limit, colours, legal)
+        self.memory = _memory(size, limit, colours, legal, fractions)
         self.root = nodes.add_node(self.memory, NONE, NONE)
 
     @property
@@ -121,34 +122,33 @@ class Tree:
 
     def go_back(self) -> bool:
         """Makes the root before the last `keep` the root again; whether it was still held."""
-        held = bool(self.memory.book["held"][0])
-        if held:
-            nodes.go_back(self.memory)
-        return held
+        return bool(self.memory.book["held"][0]) and bool(nodes.go_back(self.memory))
 
 
-def bytes_per_node(size: int, *, colours: int = 1, legal: bool = False) -> tuple[int, int]:
+def bytes_per_node(size: int, *, colours: int = 1, legal: bool = False, fractions: bool = False) -> tuple[int, int]:
     """Bytes of a node visited once, and of one visited again, in a tree of the same arguments."""
-    pools = _memory(size, 1 << 16, colours, legal).pools["bytes"]
+    pools = _memory(size, 1 << 16, colours, legal, fractions).pools["bytes"]
     return int(pools[nodes.NODES] + pools[nodes.FIRST]), int(pools[nodes.NODES] + pools[nodes.NARROW])
 
 
-def _memory(size: int, limit: int, colours: int, legal: bool) -> Memory:
+def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool) -> Memory:
     """Arrays of all the length that the limit allows; the system gives memory to the parts that are used."""
     moves, words = size * size + 1, 2 * geometry(size).num_words
     bits, number = -(-moves // 32), 4
     pools, book = np.zeros(4, nodes.POOL), np.zeros(1, nodes.BOOK)
     node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal)
     # Of each, the number of a free one, too.
-    pools["bytes"] = np.array([node, colours * moves, 8 * (colours + 1) * moves, 16 * (colours + 1) * moves]) + number
+    kind, values = np.dtype(np.float32 if fractions else np.uint16), 2 * (colours + 1) * moves
+    pools["bytes"] = np.array([node, colours * moves, kind.itemsize * values, 8 * values]) + number
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
+    book["wide_from"] = nodes.WIDE_FROM_FLOATS if fractions else nodes.WIDE_FROM
     return Memory(
         nodes=np.zeros(most[0], nodes.NODE), words=np.zeros((most[0], words), np.uint32),
         open=np.zeros((most[0], bits), np.uint32),
         legal=np.zeros((most[0] * legal, 2, bits), np.uint32), first=np.zeros((most[1], colours, moves), np.uint8),
-        narrow=np.zeros((most[2], colours + 1, 2, moves), np.float32), wide=np.zeros((most[3], colours + 1, 2, moves)),
+        narrow=np.zeros((most[2], colours + 1, 2, moves), kind), wide=np.zeros((most[3], colours + 1, 2, moves)),
         spare=np.zeros((4, most[0]), np.int32), pools=pools, book=book,
     )  # fmt: skip
 

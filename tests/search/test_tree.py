@@ -8,7 +8,8 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Rave, Search
 from search import game as search_game
-from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, WIDE_FROM, add_rave, bury_one, give_up_earliest
+from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, WIDE_FROM, WIDE_FROM_FLOATS
+from search.nodes import add_node, add_rave, bury_one, can_have_children, count_move, give_up_earliest
 from search.search import memory_for
 from search.tree import Tree, bytes_per_node
 from tests.positions import from_games, middle_game
@@ -202,7 +203,7 @@ def test_full_trees_forget_cold_leaves_and_go_on_learning(name, leaves):
 
 def test_a_full_tree_keeps_what_it_visits_often():
     """Of a long search in little memory the expected line is left, though most of what it ever saw is gone."""
-    search = grown(visits=20_000, leaves=60)
+    search = grown(visits=20_000, leaves=110)
     tree = search.tree
     search.close()
     assert tree.count < 20_000 / PLAYOUTS / 5
@@ -217,12 +218,13 @@ def test_memory_must_hold_the_moves_of_the_root():
         Search(Position.empty(5), memory=1000)
 
 
+@pytest.mark.parametrize("fractions", [False, True])
 @pytest.mark.parametrize("colours", [1, 2])
-def test_rave_statistics_move_to_larger_rows_as_they_grow(colours):
-    """From a byte to a float to a double for each point; nothing is lost, and the smaller rows are free again."""
-    tree, rng = Tree(3, 1 << 16, colours=colours), np.random.default_rng(1)
-    total, pools = np.zeros((colours, 2, 10)), []
-    for visits in (8, 16, 24, WIDE_FROM, WIDE_FROM + 8):
+def test_rave_statistics_move_to_larger_rows_as_they_grow(colours, fractions):
+    """From a byte to two, or a float, to a double for each point; nothing is lost, and the smaller rows are free again."""
+    tree, rng = Tree(3, 1 << 16, colours=colours, fractions=fractions), np.random.default_rng(1)
+    total, pools, wide_from = np.zeros((colours, 2, 10)), [], WIDE_FROM_FLOATS if fractions else WIDE_FROM
+    for visits in (8, 16, 24, wide_from, wide_from + 8):
         number = rng.integers(0, 9, (colours, 10))
         earned = np.stack([number, rng.integers(0, 2 * number + 1)], axis=1).astype(float)
         tree[tree.root]["visits"] = visits
@@ -232,6 +234,22 @@ def test_rave_statistics_move_to_larger_rows_as_they_grow(colours):
         np.testing.assert_array_equal(tree.rave(tree.root), total)
     assert pools == [FIRST, NARROW, NARROW, WIDE, WIDE]
     assert [int(pool["count"] - pool["spare"]) for pool in tree.memory.pools] == [1, 0, 0, 1]
+
+
+def test_a_full_tree_goes_back_only_where_there_is_room_for_the_sums():
+    tree = Tree(3, 1 << 16)
+    can_have_children(tree.memory, tree.root)
+    earlier, child = tree.root, add_node(tree.memory, tree.root, 4)
+    tree[earlier]["visits"], tree[child]["visits"] = WIDE_FROM - 8, 8
+    count_move(tree.memory, earlier, 4, 8, 8)
+    tree.keep(4)
+    tree[child]["visits"] += 16  # played since then
+    room, tree.memory.book["limit"] = int(tree.memory.book["limit"][0]), tree.bytes_used
+    assert not tree.go_back()
+    assert tree.root == child
+    tree.memory.book["limit"] = room
+    assert tree.go_back()
+    assert (tree.root, tree[earlier]["visits"], tree.visits(earlier)[4]) == (earlier, WIDE_FROM + 8, 24)
 
 
 def test_counts_stand_a_million_million_playouts():
@@ -249,10 +267,11 @@ def test_counts_stand_a_million_million_playouts():
 def test_memory_of_a_node():
     """Most nodes are visited once; the README tells these figures."""
     once, again = bytes_per_node(9)
-    assert (once, again) == (206, 1436)
+    assert (once, again) == (206, 780)
     assert bytes_per_node(9, colours=0)[0] < once < bytes_per_node(9, colours=2)[0]
-    # With a quarter of the nodes visited again, 8 M are within 4 GiB.
-    assert 8_000_000 * (0.75 * once + 0.25 * again) < 4 << 30
+    assert again < bytes_per_node(9, fractions=True)[1]
+    # With a quarter of the nodes visited again, 12 M are within 4 GiB.
+    assert 12_000_000 * (0.75 * once + 0.25 * again) < 4 << 30
 
 
 def test_nodes_that_share_memory_are_counted():
