@@ -89,7 +89,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
       played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
       scratch: room.
     """
-    playouts, with_moves = terms.playouts, len(results.moves) > 0
+    playouts, with_moves = terms.playouts, len(results.events) > 0
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])
         x = memory.nodes[leaf]

@@ -1,7 +1,10 @@
 """Selection: descents from the root to a leaf, one after the other, each leaving its playouts behind as losses; compiled."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from jaxgo import STAY
 from search.compiled import compiled, part
 from search.nodes import (
     NONE,
@@ -74,6 +77,53 @@ def choose_leaves(memory, rule, ties, playouts, deepest, leaves, scratch):
             if above != NONE:
                 count_move(memory, above, x.move, playouts, 0)
             node = above
+
+
+class Asked(NamedTuple):
+    """What the device is asked of n leaves, as `jaxgo.Leaves.submit` takes it, with room for more."""
+
+    words: np.ndarray
+    ko: np.ndarray
+    passes: np.ndarray
+    black: np.ndarray
+    moves: np.ndarray
+
+
+def room_to_ask(memory, count: int) -> Asked:
+    """Room for what is asked of so many leaves."""
+    words = np.empty((count, memory.words.shape[1]), np.uint32)
+    return Asked(words, *(np.empty(count, kind) for kind in (np.int32, np.int32, np.bool_, np.int32)))
+
+
+@compiled
+def ask(memory, black, leaves, rows, asked):
+    """Writes what the device is asked: to play from leaves that are ready and the root as they are, from others by the move to them,
+    and nothing of ends of the game. Of how many it is asked.
+
+    Args:
+      memory: the tree.
+      black: whether Black moves at nodes of depth 0.
+      leaves: int32 [n].
+      rows: int32 [n], is filled with the row of each leaf in what is asked; NONE for ends of the game.
+      asked: is filled.
+    """
+    count = 0
+    for i in range(len(leaves)):
+        leaf = np.int64(leaves[i])
+        x = memory.nodes[leaf]
+        rows[i] = NONE
+        if x.state == READY and x.passes >= 2:
+            continue
+        stay = x.state == READY or x.parent == NONE
+        node = leaf if stay else parent_of(memory, leaf)
+        y = memory.nodes[node]
+        for word in range(memory.words.shape[1]):
+            asked.words[count, word] = memory.words[node, word]
+        asked.ko[count], asked.passes[count], asked.black[count] = y.ko, y.passes, (y.depth & 1 == 0) == black
+        asked.moves[count] = STAY if stay else x.move
+        rows[i] = count
+        count += 1
+    return count
 
 
 @part

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxgo.playing.tick import CAPTURE
 from search.compiled import part
 from search.nodes import has_bit
 
@@ -19,12 +20,14 @@ NUMBERS = {None: NO_CREDIT, "amaf": AMAF, "weighted_v1": WEIGHTED_V1, "weighted_
 class Played(NamedTuple):
     """The K playouts of one leaf, T plies at most, and the d moves of the tree from a node to the leaf."""
 
-    moves: np.ndarray
-    """int16 [leaves, K, T]: all leaves' moves, P for a pass; those of this one in row `row[0]`."""
-    captured: np.ndarray
-    """bool [leaves, K, T]: whether the plies captured."""
+    events: np.ndarray
+    """int16 [leaves, K, T]: all leaves' moves, P for a pass, with `CAPTURE` where they captured; this one's in row `row[0]`."""
     row: np.ndarray
     """int64 [1]."""
+    moves: np.ndarray
+    """int16 [K, T]: this leaf's moves."""
+    captured: np.ndarray
+    """bool [K, T]: whether they captured."""
     won: np.ndarray
     """int64 [K]: results in halves, for the player to move at the leaf."""
     length: np.ndarray
@@ -39,14 +42,16 @@ class Played(NamedTuple):
 
 @part
 def note_first_plays(played, used):
-    """Fills `first` and `length`; `used` is scratch, int64 [M]."""
+    """Fills `moves`, `captured`, `first` and `length`; `used` is scratch, int64 [M]."""
     row, pass_move = played.row[0], len(used) - 1
     for move in range(len(used)):
         used[move] = -1
     for k in range(len(played.won)):
         length = 0
-        while length < played.moves.shape[2] and played.moves[row, k, length] >= 0:
-            move = played.moves[row, k, length]
+        while length < played.events.shape[2] and played.events[row, k, length] >= 0:
+            event = played.events[row, k, length]
+            move = event & (CAPTURE - 1)
+            played.moves[k, length], played.captured[k, length] = move, event >= CAPTURE
             played.first[k, length] = move != pass_move and used[move] != k
             used[move] = k
             length += 1
@@ -56,11 +61,10 @@ def note_first_plays(played, used):
 @part
 def count_first_plays(played, earned):
     """Adds the first plays of the leaf's mover and of the other, and their results in them, to float64 [2, 2, M]."""
-    row = played.row[0]
     for k in range(len(played.won)):
         for ply in range(played.length[k]):
             if played.first[k, ply]:
-                move, player, won = played.moves[row, k, ply], ply & 1, played.won[k]
+                move, player, won = played.moves[k, ply], ply & 1, played.won[k]
                 earned[player, 0, move] += 1
                 earned[player, 1, move] += 2 - won if player else won
 
@@ -75,7 +79,7 @@ def weigh(credit, played, depth, earned):
       depth: d, of the leaf below the node.
       earned: float64 [C, 2, M], gets the credits, and their sums times results, as its first.
     """
-    row, top, pass_move = played.row[0], len(played.line) - depth, earned.shape[2] - 1
+    top, pass_move = len(played.line) - depth, earned.shape[2] - 1
     for move in range(pass_move + 1):
         earned[0, 0, move] = earned[0, 1, move] = 0.0
     all_won = shares = shares_won = 0.0
@@ -85,7 +89,7 @@ def weigh(credit, played, depth, earned):
         whole = length + 1 if credit == WEIGHTED_V2 else length
         share, won = 1.0 / max(depth + whole, 1), float(2 - played.won[k] if depth & 1 else played.won[k])
         for ply in range(depth & 1, length, 2):
-            move = played.moves[row, k, ply]
+            move = played.moves[k, ply]
             if played.first[k, ply] or (credit == WEIGHTED_V2 and move != pass_move):
                 weight = (whole - ply) * share
                 earned[0, 0, move] += weight
@@ -114,7 +118,7 @@ def share_prefixes(played, depth, legal, earned, used):
       legal: uint32 [2, words], where the node's mover and the other may play.
       used: int64 [M], scratch.
     """
-    row, top, pass_move = played.row[0], len(played.line) - depth, earned.shape[2] - 1
+    top, pass_move = len(played.line) - depth, earned.shape[2] - 1
     for move in range(pass_move + 1):
         earned[0, 0, move] = earned[0, 1, move] = 0.0
         used[move] = -1
@@ -124,7 +128,7 @@ def share_prefixes(played, depth, legal, earned, used):
             if end < depth:
                 move, captured = played.line[top + end], played.line_captured[top + end]
             else:
-                move, captured = played.moves[row, k, end - depth], played.captured[row, k, end - depth]
+                move, captured = played.moves[k, end - depth], played.captured[k, end - depth]
             if move != pass_move:
                 ended = captured or used[move] == k or not has_bit(legal[end & 1], move)
                 if ended and end > 0:
@@ -134,7 +138,7 @@ def share_prefixes(played, depth, legal, earned, used):
             end += 1
         won = float(2 - played.won[k] if depth & 1 else played.won[k])
         for ply in range(0, end, 2):
-            move = played.line[top + ply] if ply < depth else played.moves[row, k, ply - depth]
+            move = played.line[top + ply] if ply < depth else played.moves[k, ply - depth]
             if move != pass_move:
                 earned[0, 0, move] += 1.0 / number
                 earned[0, 1, move] += won / number

@@ -6,14 +6,13 @@ import time
 
 import numpy as np
 
-from jaxgo import STAY, LeafResults, Leaves, Position
+from jaxgo import LeafResults, Leaves, Position
 from jaxgo.base import checks
 from jaxgo.results import outcome
 from search import descent, histories
 from search.backup import Results, Scratch, Terms, strike, take_back, take_results
-from search.descent import Ties, choose_leaves
+from search.descent import Ties, ask, choose_leaves, room_to_ask
 from search.histories import Played
-from search.nodes import NONE, READY
 from search.restrictions import Restrictions
 from search.tree import Tree
 
@@ -114,24 +113,15 @@ class Rounds:
         leaves = np.empty(min(self._device.leaves, share, most), np.int32)
         rule, deepest = self._settings.rule.numbers, self._settings.depth
         choose_leaves(tree.memory, rule, self._ties.table, playouts, deepest, leaves, self._values)
-        found = tree[leaves]
-        ready = found["state"] == READY
-        waiting = np.flatnonzero(~(ready & (found["passes"] >= 2)))
-        rows = np.full(len(leaves), NONE, np.int32)
-        rows[waiting] = np.arange(len(waiting))
-        call = self._submit(leaves[waiting], found[waiting], ready[waiting]) if len(waiting) else None
+        rows, asked = np.empty(len(leaves), np.int32), room_to_ask(tree.memory, len(leaves))
+        count = ask(tree.memory, self._black, leaves, rows, asked)
+        call = None
+        if count:
+            streams = (self._streams + np.arange(count)) & checks.INT32_MAX
+            self._streams += count
+            call = self._device.submit(*(x[:count] for x in asked), streams)
         self._under_way.append(_Round(leaves, rows, call))
         self.seconds["select"] += time.perf_counter() - start
-
-    def _submit(self, leaves: np.ndarray, found: np.ndarray, ready: np.ndarray):
-        """Asks the device for playouts: from nodes that are ready and the root as they are, from others by the move to them."""
-        streams = (self._streams + np.arange(len(leaves))) & checks.INT32_MAX
-        self._streams += len(leaves)
-        stay = ready | (found["parent"] == NONE)
-        nodes = np.where(stay, leaves, found["parent"])
-        before, words = self._tree[nodes], self._tree.memory.words[nodes]
-        black = (before["depth"] % 2 == 0) == self._black
-        return self._device.submit(words, before["ko"], before["passes"], black, np.where(stay, STAY, found["move"]), streams)
 
     def wait(self, deadline: float | None) -> bool:
         """Waits a little for the oldest round, not beyond the deadline; whether the device has finished it."""
@@ -150,12 +140,12 @@ class Rounds:
 
     def _take(self, leaves: np.ndarray, rows: np.ndarray, found: LeafResults | None) -> None:
         results, tree, playouts = _for_tree(found), self._tree, self._device.playouts
-        depth = int(tree[leaves]["depth"].max(initial=0) - tree[tree.root]["depth"])
-        first = np.empty((playouts, max(results.moves.shape[2], 1)), np.bool_)
+        depth = int(tree.memory.nodes["depth"][leaves].max(initial=0) - tree[tree.root]["depth"])
+        each = playouts, max(results.events.shape[2], 1)
         played = Played(
-            results.moves, results.captured, row=np.empty(1, np.int64), won=np.empty(playouts, np.int64),
-            length=np.empty(playouts, np.int64), first=first, line=np.empty(depth, np.int16),
-            line_captured=np.empty(depth, np.bool_),
+            results.events, row=np.empty(1, np.int64), moves=np.empty(each, np.int16), captured=np.empty(each, np.bool_),
+            won=np.empty(playouts, np.int64), length=np.empty(playouts, np.int64), first=np.empty(each, np.bool_),
+            line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
         )  # fmt: skip
         take_results(tree.memory, self._terms, self._history, leaves, rows, results, played, self._scratch)
 
@@ -163,6 +153,7 @@ class Rounds:
         """Compiles the loops, so that no clock runs meanwhile; `tree`, an empty one, is what they are tried on."""
         own, none, rule = self._tree, np.empty(0, np.int32), self._settings.rule.numbers
         choose_leaves(tree.memory, rule, self._ties.table, self._device.playouts, self._settings.depth, none, self._values)
+        ask(tree.memory, self._black, none, none, room_to_ask(tree.memory, 0))
         try:
             self._tree = tree
             self._take(none, none, None)
@@ -190,7 +181,7 @@ class Rounds:
 _FIELDS = {
     "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal": (np.bool_, 3),
     "useful": (np.bool_, 2), "margin": (np.int16, 1), "wins": (np.int32, 1), "lead": (np.int32, 1), "squares": (np.int64, 1),
-    "firsts": (np.int16, 4), "moves": (np.int16, 3), "captured": (np.bool_, 3), "results": (np.int8, 2),
+    "firsts": (np.int16, 4), "events": (np.int16, 3), "results": (np.int8, 2),
 }  # fmt: skip
 
 

@@ -25,16 +25,16 @@ CALLS = 2
 class _Call:
     """Leaves of several searches in one call of the device."""
 
-    def __init__(self, leaves: Leaves, futures):
-        self.leaves, self.futures, self._results = leaves, futures, None
+    def __init__(self, leaves: Leaves, begun):
+        self.leaves, self.begun, self._results = leaves, begun, None
 
     @property
     def done(self) -> bool:
-        return self.leaves.done(self.futures)
+        return self.leaves.done(self.begun)
 
     def results(self) -> LeafResults:
         if self._results is None:
-            self._results = self.leaves.gather(self.futures)
+            self._results = self.leaves.gather(self.begun)
         return self._results
 
 
@@ -124,7 +124,7 @@ class SharedLeaves:
             request.call, request.rows = call, slice(start, start + len(request.arrays[0]))
             start = request.rows.stop
         self._under_way.append(call)
-        for future in call.futures:
+        for future in call.begun.futures:
             future.add_done_callback(lambda _: self._on_done())
 
     def _choose(self) -> list[_Request]:
@@ -216,9 +216,9 @@ class Share:
         self._shared.flush()
         if request.call is None:
             for call in self._shared._under_way[:1]:
-                call.leaves.wait(call.futures, seconds)
+                call.leaves.wait(call.begun, seconds)
             return False
-        return request.call.leaves.wait(request.call.futures, seconds)
+        return request.call.leaves.wait(request.call.begun, seconds)
 
     def drop(self, request: _Request) -> None:
         """Takes leaves back that are still waiting; what the device already has, others share."""

@@ -167,10 +167,11 @@ class Fields:
             columns.append(lax.bitcast_convert_type(value, jnp.uint32))
         return jnp.concatenate(columns, axis=1)
 
-    def unpack(self, columns: np.ndarray) -> dict[str, np.ndarray]:
-        """The arrays of `pack`, on the host."""
-        out = {}
+    def room(self, count: int) -> dict[str, np.ndarray]:
+        """Arrays on the host for `unpack` to fill, of so many rows."""
+        return {name: np.empty((count, *shape), dtype) for name, (dtype, shape) in self._fields.items()}
+
+    def unpack(self, columns: np.ndarray, out: dict[str, np.ndarray]) -> None:
+        """Fills the arrays of `room` with what `pack` packed."""
         for (name, (dtype, shape)), start, end in zip(self._fields.items(), self._bounds, self._bounds[1:]):
-            flat = np.ascontiguousarray(columns[:, start:end]).view(dtype)
-            out[name] = flat[:, : math.prod(shape)].reshape(len(columns), *shape)
-        return out
+            out[name][...] = columns[:, start:end].view(dtype)[:, : math.prod(shape)].reshape(len(columns), *shape)

@@ -1,5 +1,6 @@
 """What a device tells of leaves: the positions, and the sums of their playouts, as rows of uint32 on the wire."""
 
+import copy
 import dataclasses
 import functools
 from typing import Any
@@ -11,7 +12,7 @@ from jax import lax
 from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
-from jaxgo.base.constants import BLACK
+from jaxgo.base.constants import BLACK, max_plies
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board import dynamics, rules
@@ -39,8 +40,8 @@ class LeafResults:
       squares: int64 [B]: sum of the squares of these areas' differences.
       firsts: int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play
         at each point (0), and his own results in these, in halves (1). 0 for the pass.
-      moves: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for.
-      captured: bool [B, K, max_plies]: whether the ply captured. None unless asked for.
+      events: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end), with 2**14 added where they captured. None
+        unless asked for; `moves` and `captured` tell them apart.
       results: int8 [B, K]: each playout's result for the mover, in halves. None unless asked for.
     """
 
@@ -55,9 +56,18 @@ class LeafResults:
     lead: np.ndarray
     squares: np.ndarray
     firsts: np.ndarray
-    moves: np.ndarray | None
-    captured: np.ndarray | None
+    events: np.ndarray | None
     results: np.ndarray | None
+
+    @property
+    def moves(self) -> np.ndarray | None:
+        """int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end). None unless asked for."""
+        return None if self.events is None else moves_of(self.events)
+
+    @property
+    def captured(self) -> np.ndarray | None:
+        """bool [B, K, max_plies]: whether the ply captured. None unless asked for."""
+        return None if self.events is None else captured_of(self.events)
 
     def position(self, black: ArrayLike, size: int) -> Position:
         """The positions; `black`, bool [B], says where Black is to move, and `size` is N."""
@@ -92,20 +102,50 @@ def fields_of_playouts(size: int) -> Fields:
     )  # fmt: skip
 
 
-def from_wire(size: int, positions: np.ndarray, playouts: np.ndarray, histories: tuple[np.ndarray, ...]) -> LeafResults:
-    """The results of leaves.
+class Room:
+    """Room on the host for what devices tell of a call's leaves.
 
     Args:
       size: N.
-      positions, playouts: uint32 [B, .], rows of `fields_of_position` and `fields_of_playouts`.
-      histories: the playouts' events, int16 [B, K, max_plies], and results, int8 [B, K]; empty unless moves are wanted.
+      count: of the leaves.
+      playouts: K, if their moves are told; otherwise 0.
     """
-    out: dict[str, Any] = fields_of_position(size).unpack(positions) | fields_of_playouts(size).unpack(playouts)
-    out["hash"] = out["hash"][:, 0].astype(np.uint64) << np.uint64(32) | out["hash"][:, 1]
-    out["squares"] = out["squares"][:, 0].astype(np.int64) * sums.LOW + out["squares"][:, 1]
-    events, results = histories or (None, None)
-    moves, captured = (None, None) if events is None else (moves_of(events), captured_of(events))
-    return LeafResults(**out, moves=moves, captured=captured, results=results)
+
+    def __init__(self, size: int, count: int, playouts: int):
+        self._size = size
+        self._position, self._playouts = fields_of_position(size).room(count), fields_of_playouts(size).room(count)
+        self._events = np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16)
+        self._results = np.empty((count, playouts), np.int8)
+
+    def part(self, start: int, end: int) -> "Room":
+        """The same room for some of the leaves."""
+        part = copy.copy(self)
+        part._position, part._playouts = ({k: x[start:end] for k, x in held.items()} for held in (self._position, self._playouts))
+        part._events, part._results = self._events[start:end], self._results[start:end]
+        return part
+
+    def take_positions(self, rows: np.ndarray) -> None:
+        """Takes the rows of `fields_of_position`, uint32 [B, .]."""
+        fields_of_position(self._size).unpack(rows, self._position)
+
+    def take_playouts(self, rows: np.ndarray, events: np.ndarray | None = None, results: np.ndarray | None = None) -> None:
+        """Takes the rows of `fields_of_playouts`, and if moves are told the events, int16 [K, B, max_plies], and the results in
+        halves, int8 [K, B]."""
+        fields_of_playouts(self._size).unpack(rows, self._playouts)
+        if events is not None and results is not None:
+            self._events[...] = np.swapaxes(events, 0, 1)
+            self._results[...] = results.T
+
+    def found(self) -> LeafResults:
+        """What has been taken."""
+        out: dict[str, Any] = self._position | self._playouts
+        high, low = out["hash"].astype(np.uint64).T
+        out["hash"] = high << np.uint64(32) | low
+        high, low = out["squares"].astype(np.int64).T
+        out["squares"] = high * sums.LOW + low
+        if not self._results.size:
+            return LeafResults(**out, events=None, results=None)
+        return LeafResults(**out, events=self._events, results=self._results)
 
 
 def describe(g: Geometry, position: Position) -> jax.Array:

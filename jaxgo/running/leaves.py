@@ -5,6 +5,7 @@ positions as the device returned them, and never needs rules of its own.
 """
 
 import concurrent.futures
+import dataclasses
 from collections.abc import Sequence
 
 import jax
@@ -18,8 +19,8 @@ from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.wire import columns_of
 from jaxgo.results import outcome
-from jaxgo.running import leaf_results
 from jaxgo.running.leaf_results import LeafResults as LeafResults
+from jaxgo.running.leaf_results import Room
 from jaxgo.running.request import Devices, Seed, seed_words
 from jaxgo.running.ring import Ring
 from jaxgo.running.ring_program import Shape
@@ -94,7 +95,7 @@ class Leaves:
     def submit(
         self, words: np.ndarray, ko: ArrayLike, passes: ArrayLike, black: ArrayLike, moves: Sequence[int] | np.ndarray,
         streams: ArrayLike, *, komi: ArrayLike | None = None, seed: int | None = None,
-    ) -> Sequence[concurrent.futures.Future]:  # fmt: skip
+    ) -> "Call":  # fmt: skip
         """Begins a call; `gather` waits for its results.
 
         Args:
@@ -131,23 +132,32 @@ class Leaves:
         ends = [count * i // parts for i in range(parts + 1)]
         rings = [self._rings[(self._turn + i) % len(self._rings)] for i in range(parts)]
         self._turn += parts
-        return [ring.submit(columns[:, a:b]) for ring, a, b in zip(rings, ends, ends[1:])]
+        room = Room(self.size, count, self.playouts if self.moves else 0)
+        return Call(room, [ring.submit(columns[:, a:b], room.part(a, b)) for ring, a, b in zip(rings, ends, ends[1:])])
 
-    def done(self, futures: Sequence[concurrent.futures.Future]) -> bool:
+    def done(self, call: "Call") -> bool:
         """Whether a call is finished."""
-        return all(future.done() for future in futures)
+        return all(future.done() for future in call.futures)
 
-    def wait(self, futures: Sequence[concurrent.futures.Future], seconds: float) -> bool:
+    def wait(self, call: "Call", seconds: float) -> bool:
         """Waits a while for a call; whether it is finished."""
-        return not concurrent.futures.wait(futures, timeout=seconds).not_done
+        return not concurrent.futures.wait(call.futures, timeout=seconds).not_done
 
-    def drop(self, futures: Sequence[concurrent.futures.Future]) -> None:
+    def drop(self, call: "Call") -> None:
         """Takes back a call whose results nobody wants any more, as far as it has not begun."""
-        for future in futures:
+        for future in call.futures:
             future.cancel()
 
-    def gather(self, futures: Sequence[concurrent.futures.Future]) -> LeafResults:
+    def gather(self, call: "Call") -> LeafResults:
         """The results of a call, in the order of its leaves; waits for them."""
-        positions, playouts, histories = zip(*(future.result() for future in futures))
-        joined = tuple(np.concatenate(x) for x in zip(*histories))
-        return leaf_results.from_wire(self.size, np.concatenate(positions), np.concatenate(playouts), joined)
+        for future in call.futures:
+            future.result()
+        return call.room.found()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call:
+    """Leaves that `Leaves` is playing; its attributes are the library's own."""
+
+    room: Room
+    futures: Sequence[concurrent.futures.Future]

@@ -31,6 +31,7 @@ from jaxgo.backends import exchange
 from jaxgo.backends.choice import backend_of
 from jaxgo.base.trials import as_by_default
 from jaxgo.running import ring_program
+from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
 #: Seconds that a program waits for a call before it ends, and after which it ends in any case, so that others get the device.
@@ -42,9 +43,9 @@ class _Call:
     """Leaves on their way."""
 
     columns: np.ndarray
+    room: Room
     future: concurrent.futures.Future
     place: int = -1
-    positions: np.ndarray | None = None
 
     @property
     def count(self) -> int:
@@ -76,6 +77,7 @@ class Ring:
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
         self.busy = 0.0
         """Seconds that the device has worked."""
+        self._counted = 0.0  # the time up to which it is counted
 
     def compile(self) -> None:
         """Compiles the program now, so that no later call has to."""
@@ -90,9 +92,9 @@ class Ring:
             self._news.notify()
         self._pool.shutdown(wait=False)
 
-    def submit(self, columns: np.ndarray) -> concurrent.futures.Future:
-        """Begins a call on leaves, uint32 [columns, n]; the future gives what `leaf_results.from_wire` takes after the size."""
-        call = _Call(columns, concurrent.futures.Future())
+    def submit(self, columns: np.ndarray, room: Room) -> concurrent.futures.Future:
+        """Begins a call on leaves, uint32 [columns, n]; when the future is done, the room has what was found."""
+        call = _Call(columns, room, concurrent.futures.Future())
         with self._news:
             if not self._flying:
                 self._pool.submit(self._fly)
@@ -121,6 +123,7 @@ class Ring:
     def _run(self) -> None:
         """Runs the program once."""
         shape, start = self._shape, time.perf_counter()
+        self._counted = start
         columns, numbers = np.zeros((shape.num_columns, shape.leaves), np.uint32), np.zeros(NUMBERS, np.int32)
         if not self._ask(columns, numbers):
             return
@@ -139,7 +142,6 @@ class Ring:
         else:
             self._state, found = function(self._state, columns, numbers)
             self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))
-        self.busy += time.perf_counter() - start
 
     def _ask(self, columns: np.ndarray, numbers: np.ndarray) -> bool:
         """Writes what the program is to do next; whether there is anything.
@@ -148,9 +150,8 @@ class Ring:
         """
         with self._news:
             if not self._waiting and not self._under_way and not self._closed:
-                start = time.perf_counter()
                 self._news.wait(PATIENCE)
-                self.busy -= time.perf_counter() - start
+                self._counted = time.perf_counter()
             if self._under_way and all(call.unwanted for call in self._under_way):
                 return False
             while self._waiting and self._waiting[0].unwanted:
@@ -179,16 +180,17 @@ class Ring:
 
     def _bring(self, positions: np.ndarray, playouts: np.ndarray, *histories: np.ndarray) -> None:
         """Takes what the program has found (`Found`)."""
+        now = time.perf_counter()
+        self.busy, self._counted = self.busy + now - self._counted, now
         if self._new is not None:
-            self._new.positions = positions[: self._new.count].copy()
+            self._new.room.take_positions(positions[: self._new.count])
         done = self._awaited
         if done is not None:
-            moves = tuple(np.swapaxes(x, 0, 1)[: done.count].copy() for x in histories)
-            results = done.positions, playouts[: done.count].copy(), moves
+            done.room.take_playouts(playouts[: done.count], *(x[:, : done.count] for x in histories))
             with self._news:
                 self._under_way.popleft()
             if done.future.set_running_or_notify_cancel():
-                done.future.set_result(results)
+                done.future.set_result(None)
 
     def _fail(self, error: BaseException) -> None:
         """Fails the oldest call; what else is under way is played anew."""

@@ -189,7 +189,7 @@ def test_all_workers_have_small_calls():
     """Calls of a leaf or two go to one worker each, in turn."""
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS)
     under_way = [start(leaves, 1, i) for i in range(2 * leaves.num_workers)]
-    assert [len(call) for call in under_way] == [1] * len(under_way)
+    assert [len(call.futures) for call in under_way] == [1] * len(under_way)
     found = np.concatenate([leaves.gather(call).lead for call in under_way])
     np.testing.assert_array_equal(found, np.concatenate([x.lead for x in one_by_one([1] * len(under_way))]))
     assert all(worker.busy > 0 for worker in leaves._rings)
