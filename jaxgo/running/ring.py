@@ -34,8 +34,14 @@ from jaxgo.running import ring_program
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
-#: Seconds that a program waits for a call before it ends, and after which it ends in any case, so that others get the device.
-PATIENCE, LONGEST = 0.002, 0.05
+#: Seconds that a program waits for a call before it ends.
+PATIENCE = 0.002
+#: Seconds after which it ends in any case: alone on its device, and where other rings wait for that.
+LONGEST, LONGEST_OF_MANY = 1.0, 0.05
+
+#: Rings at work on each device.
+_at_work: collections.Counter[jax.Device] = collections.Counter()
+_counting = threading.Lock()
 
 
 @dataclasses.dataclass(eq=False)
@@ -98,7 +104,7 @@ class Ring:
         with self._news:
             if not self._flying:
                 self._pool.submit(self._fly)
-                self._flying = True
+                self._set_flying(True)
             self._waiting.append(call)
             self._news.notify()
         return call.future
@@ -111,14 +117,22 @@ class Ring:
             with self._news:
                 if self._under_way and all(call.unwanted for call in self._under_way):
                     self._begin_anew()
-                self._flying = bool(self._waiting or self._under_way)
-                if not self._flying:
+                if not self._waiting and not self._under_way:
+                    self._set_flying(False)
                     return
             try:
                 with as_by_default():
                     self._run()
             except BaseException as error:
                 self._fail(error)
+
+    def _set_flying(self, flying: bool) -> None:
+        self._flying = flying
+        with _counting:
+            _at_work[self._device] += 1 if flying else -1
+
+    def _has_had_its_time(self, start: float) -> bool:
+        return time.perf_counter() - start > (LONGEST if _at_work[self._device] <= 1 else LONGEST_OF_MANY)
 
     def _run(self) -> None:
         """Runs the program once."""
@@ -134,7 +148,7 @@ class Ring:
 
             def answer(given: list[np.ndarray], wanted: list[np.ndarray]) -> None:
                 self._bring(*given)
-                if time.perf_counter() - start > LONGEST or not self._ask(*wanted):
+                if self._has_had_its_time(start) or not self._ask(*wanted):
                     wanted[1][...] = 0
 
             with exchange.answering(answer) as number:

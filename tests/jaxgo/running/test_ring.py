@@ -1,5 +1,6 @@
 """Leaves on their way: however calls follow each other on a device, they get the playouts of their names."""
 
+import collections
 import itertools
 import threading
 
@@ -86,6 +87,31 @@ def test_dropped_calls_leave_no_trace():
     assert_equal(leaves.gather(start(leaves, 16, 80)), expected[5])
 
 
+def test_a_program_ends_where_another_ring_waits_for_the_device(monkeypatch):
+    """And only there: alone it goes on and on."""
+    begun, real = [], ring_program.compiled
+
+    def compiled(*key):
+        begun.append(key)
+        return real(*key)
+
+    monkeypatch.setattr(ring_program, "compiled", compiled)
+    at_work = collections.Counter()
+    for name, x in (("_at_work", at_work), ("LONGEST", 60.0), ("LONGEST_OF_MANY", 0.0), ("PATIENCE", 60.0)):
+        monkeypatch.setattr(ring, name, x)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    for i in range(3):
+        leaves.gather(start(leaves, 16, 16 * i))
+    assert len(begun) == 1
+    (device,) = at_work
+    at_work[device] += 1
+    for i in range(3):
+        leaves.gather(start(leaves, 16, 16 * i))
+    # The first of these calls finds the program waiting for it; what ends is not always gone when the next call comes.
+    assert len(begun) == 3
+    leaves.close()
+
+
 def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0])
@@ -158,6 +184,7 @@ def test_programs_go_on_from_call_to_call(monkeypatch):
 
     monkeypatch.setattr(ring_program, "compiled", compiled)
     monkeypatch.setattr(ring, "LONGEST", 60.0)
+    monkeypatch.setattr(ring, "LONGEST_OF_MANY", 60.0)
     monkeypatch.setattr(ring, "PATIENCE", 60.0)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
     for i in range(5):
