@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from jaxgo.board.symmetries import symmetry as symmetry
     from jaxgo.board.symmetries import transform_moves as transform_moves
     from jaxgo.board.symmetries import transform_points as transform_points
+    from jaxgo.playing.policies.capture import Capture as Capture
+    from jaxgo.playing.policies.in_order import Uniform as Uniform
     from jaxgo.records import sgf as sgf
     from jaxgo.records.boards import from_pgx as from_pgx
     from jaxgo.records.boards import from_sgfmill as from_sgfmill
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BLACK": "base.constants",
+    "Capture": "playing.policies.capture",
     "Evaluation": "results.evaluation",
     "GameRecord": "records.sgf",
     "Interrupted": "results.evaluation",
@@ -67,6 +70,7 @@ _HOMES = {
     "Playouts": "results.playouts",
     "Position": "board.position",
     "STAY": "base.constants",
+    "Uniform": "playing.policies.in_order",
     "WHITE": "base.constants",
     "all_symmetries": "board.symmetries",
     "compiler_options": "backends.choice",

@@ -1,0 +1,95 @@
+"""What holds for every playout policy: one that is never asked changes nothing, and no way of playing leaves a trace."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo.running import jobs
+from tests.positions import assert_same, fields, three_positions
+
+#: Of 5x5, and so the same chunks as those of other tests.
+COUNT = 600
+
+
+def policies(p: float) -> dict[str, object]:
+    """One of each kind for 5x5, asked with a probability, and all in order."""
+    each = {"capture": jaxgo.Capture(p)}
+    return each | {"in order": [*each.values(), jaxgo.Uniform()]}
+
+
+NAMES = [*policies(0.5)]
+
+
+@pytest.fixture(scope="module")
+def uniform() -> jaxgo.Playouts:
+    return jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_that_is_never_asked_leaves_no_trace(uniform, name):
+    """Bit for bit; and asked with a probability above 0 by the same program, it leaves one."""
+    assert_same(jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True, policy=policies(0.0)[name]), uniform)
+    compiled = len(jobs._compiled)
+    asked = jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True, policy=policies(0.5)[name])
+    assert len(jobs._compiled) == compiled
+    assert (asked.moves != uniform.moves).any(axis=-1).mean() > 0.5
+
+
+def test_uniform_is_no_policy(uniform):
+    """Its programs are those of playouts that ask nobody."""
+    jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True)
+    compiled = len(jobs._compiled)
+    for policy in (jaxgo.Uniform(), [jaxgo.Uniform()], [], ()):
+        assert_same(jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True, policy=policy), uniform)
+    assert len(jobs._compiled) == compiled
+
+
+def test_playouts_depend_on_their_names_alone():
+    """Not on lanes, chunks, the rest of the batch, or whether moves are recorded, by `simulate` as by `playouts`."""
+    policy, positions = policies(0.5)["in order"], three_positions(5)
+    whole = jaxgo.playouts(positions, COUNT, seed=1, moves=True, policy=policy)
+    assert_same(jaxgo.playouts(positions, COUNT, seed=1, moves=True, policy=policy, lanes=7), whole)
+    order = np.array([2, 0])
+    part = jaxgo.playouts(positions[order], 50, seed=1, first_playout=30, streams=order, moves=True, policy=policy)
+    assert_same(part, whole, lambda x: x[order, 30:80])
+    simulated = jax.jit(lambda policy: jaxgo.simulate(positions, COUNT, 1, moves=True, policy=policy))
+    for asked in (policy, policies(0.25)["in order"]):
+        expected = whole if asked is policy else jaxgo.playouts(positions, COUNT, seed=1, moves=True, policy=asked)
+        found = fields(jax.tree.map(np.asarray, simulated(asked)))
+        for name, array in fields(expected).items():
+            np.testing.assert_array_equal(found[name], array, name)
+    assert simulated._cache_size() == 1
+
+
+def test_evaluations_are_of_the_same_playouts():
+    policy = policies(0.5)["in order"]
+    evaluation = jaxgo.evaluate(three_positions(5), COUNT, seed=1, komi=0.5, policy=policy)
+    played = jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True, policy=policy)
+    np.testing.assert_array_equal(evaluation.win_rate, (played.margin > 0).mean(axis=1))
+    np.testing.assert_array_equal(evaluation.length_mean, played.length.mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("policy", "error", "text"),
+    [
+        ("capture", TypeError, "policy must be a playout policy such as .*, not 'capture'"),
+        (0.5, TypeError, "policy must be a playout policy such as .*, not 0.5"),
+        ([jaxgo.Capture(), None], TypeError, r"not \[Capture\(q=1.0\), None\]"),
+        ([jaxgo.Uniform(), jaxgo.Capture(0.25)], ValueError, r"Uniform\(\) at its end.*not \[Uniform\(\), Capture\(q=0.25\)\]"),
+    ],
+)  # fmt: skip
+def test_what_is_no_policy_is_refused(policy, error, text):
+    position = jaxgo.Position.empty(5)
+    with pytest.raises(error, match=text):
+        jaxgo.evaluate(position, 10, policy=policy)
+    with pytest.raises(error, match=text):
+        jaxgo.simulate(position, 10, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("q", "error"), [("1", TypeError), (True, TypeError), (1.5, ValueError), (-0.1, ValueError), (float("nan"), ValueError)]
+)
+def test_probabilities_are_checked(q, error):
+    with pytest.raises(error, match="q must be .* 1, not"):
+        jaxgo.Capture(q)
