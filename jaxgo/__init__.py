@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from jaxgo.board.symmetries import symmetry as symmetry
     from jaxgo.board.symmetries import transform_moves as transform_moves
     from jaxgo.board.symmetries import transform_points as transform_points
+    from jaxgo.playing.policies.advisor import Advisor as Advisor
+    from jaxgo.playing.policies.advisor_table import AdvisorTable as AdvisorTable
     from jaxgo.playing.policies.capture import Capture as Capture
     from jaxgo.playing.policies.in_order import Uniform as Uniform
     from jaxgo.records import sgf as sgf
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from jaxgo.running.simulate import simulate as simulate
 
 _HOMES = {
+    "Advisor": "playing.policies.advisor",
+    "AdvisorTable": "playing.policies.advisor_table",
     "BLACK": "base.constants",
     "Capture": "playing.policies.capture",
     "Evaluation": "results.evaluation",

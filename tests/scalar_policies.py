@@ -1,9 +1,13 @@
 """Playout policies one position at a time, on the referee's rules: which points each prefers, and a judge of recorded playouts."""
 
 import collections
+import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 import jaxgo
+from tests import referee
 from tests.positions import validate
 from tests.referee import Choice, Game
 
@@ -20,6 +24,53 @@ def captures(game: Game, moves: Sequence[int] = ()) -> list[list[int]]:
         if len(liberties) == 1 and game.stones[min(members)] == -game.to_play
     }
     return [sorted(last_liberties - {game.ko})]
+
+
+def tactics(game: Game) -> set[int]:
+    """`AdvisorTable.enter_tactics`: the legal moves that capture or save, each tried out."""
+    found = set()
+    for point in game.legal_points():
+        after = game.copy()
+        taken = after.play(point)
+        beside = [n for n in referee.orthogonals(game.size)[point] if game.stones[n] == game.to_play]
+        in_atari = any(len(game.chain(n)[1]) == 1 for n in beside)
+        if taken or in_atari and len(after.chain(point)[1]) > 1:
+            found.add(point)
+    return found
+
+
+def taught(table: jaxgo.AdvisorTable, starts: Sequence[Game], played: jaxgo.Playouts, komi: float) -> tuple[np.ndarray, np.ndarray]:
+    """(visits, results) of a table after `AdvisorTable.update`, ply by ply."""
+    visits, results = np.array(table.visits), np.array(table.results)
+    for start, records, margins in zip(starts, played.moves.tolist(), played.margin.tolist()):
+        for moves, margin in zip(records, margins):
+            lead, colour, before = margin - komi, start.to_play, start.pass_move
+            for move in moves:
+                if 0 <= move < start.pass_move:
+                    place = int(colour < 0), before if table.context == "previous" else 0, move
+                    visits[place] += 1
+                    results[place] += 1 + (lead * colour > 0) - (lead * colour < 0)
+                colour, before = -colour, move
+    return visits, results
+
+
+def advice(table: jaxgo.AdvisorTable, exploration: float, suggestions: int) -> Sets:
+    """`jaxgo.Advisor`: the suggestions of the context as sets, the most urgent first."""
+    visits, results = np.asarray(table.visits).tolist(), np.asarray(table.results).tolist()
+
+    def sets(game: Game, moves: Sequence[int]) -> list[list[int]]:
+        place = int(game.to_play < 0), (moves[-1] if moves else game.pass_move) if table.context == "previous" else 0
+        visits_here, results_here = (x[place[0]][place[1]] for x in (visits, results))
+        used = sum(visits_here)
+        if not used:
+            return []
+        levels = collections.defaultdict(list)
+        for point, (n, result) in enumerate(zip(visits_here, results_here)):
+            urgency = round((result / 2 / n + exploration * math.sqrt(math.log(used) / n)) * 2**20) if n else math.inf
+            levels[urgency].append(point)
+        return [levels[urgency] for urgency in sorted(levels, reverse=True)[:suggestions]]
+
+    return sets
 
 
 def choices(start: Game, played: jaxgo.Playouts, index: int, count: int, sets: Sets) -> list[Choice]:

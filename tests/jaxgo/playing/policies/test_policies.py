@@ -1,5 +1,7 @@
 """What holds for every playout policy: one that is never asked changes nothing, and no way of playing leaves a trace."""
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -14,11 +16,17 @@ COUNT = 600
 
 def policies(p: float) -> dict[str, object]:
     """One of each kind for 5x5, asked with a probability, and all in order."""
-    each = {"capture": jaxgo.Capture(p)}
+    each = {"advisor": jaxgo.Advisor(p, learned()), "capture": jaxgo.Capture(p)}
     return each | {"in order": [*each.values(), jaxgo.Uniform()]}
 
 
-NAMES = [*policies(0.5)]
+@functools.cache
+def learned() -> jaxgo.AdvisorTable:
+    position = jaxgo.Position.empty(5)
+    return jaxgo.AdvisorTable(5).update(jaxgo.playouts(position, 100, moves=True), position)
+
+
+NAMES = ("advisor", "capture", "in order")
 
 
 @pytest.fixture(scope="module")
