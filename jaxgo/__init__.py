@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from jaxgo.playing.policies.advisor_table import AdvisorTable as AdvisorTable
     from jaxgo.playing.policies.capture import Capture as Capture
     from jaxgo.playing.policies.in_order import Uniform as Uniform
+    from jaxgo.playing.policies.last_good_reply import LastGoodReply as LastGoodReply
+    from jaxgo.playing.policies.last_good_reply import Replies as Replies
     from jaxgo.records import sgf as sgf
     from jaxgo.records.boards import from_pgx as from_pgx
     from jaxgo.records.boards import from_sgfmill as from_sgfmill
@@ -63,6 +65,7 @@ _HOMES = {
     "Evaluation": "results.evaluation",
     "GameRecord": "records.sgf",
     "Interrupted": "results.evaluation",
+    "LastGoodReply": "playing.policies.last_good_reply",
     "LeafResults": "running.leaves",
     "Leaves": "running.leaves",
     "MAX_SIZE": "base.constants",
@@ -73,6 +76,7 @@ _HOMES = {
     "NUM_SYMMETRIES": "board.symmetries",
     "Playouts": "results.playouts",
     "Position": "board.position",
+    "Replies": "playing.policies.last_good_reply",
     "STAY": "base.constants",
     "Uniform": "playing.policies.in_order",
     "WHITE": "base.constants",

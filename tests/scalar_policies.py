@@ -73,6 +73,29 @@ def advice(table: jaxgo.AdvisorTable, exploration: float, suggestions: int) -> S
     return sets
 
 
+def replied(table: jaxgo.Replies, starts: Sequence[Game], played: jaxgo.Playouts, komi: float) -> np.ndarray:
+    """The replies of a table after `Replies.update`, ply by ply."""
+    replies = np.array(table.replies)
+    for start, records, margins in zip(starts, played.moves.tolist(), played.margin.tolist()):
+        for moves, margin in zip(records, margins):
+            lead, colour = margin - komi, start.to_play
+            for before, move in zip(moves, moves[1:]):
+                colour = -colour
+                place = int(colour < 0), before
+                if 0 <= move < start.pass_move and before < start.pass_move:
+                    if lead * colour > 0:
+                        replies[place] = move
+                    elif lead * colour < 0 and table.forgetting and replies[place] == move:
+                        replies[place] = -1
+    return replies
+
+
+def last_good_reply(table: jaxgo.Replies) -> Sets:
+    """`jaxgo.LastGoodReply`: the reply to the last move, if there is one."""
+    replies = np.asarray(table.replies)
+    return lambda game, moves: [[int(replies[int(game.to_play < 0), moves[-1]])]] if moves else []
+
+
 def choices(start: Game, played: jaxgo.Playouts, index: int, count: int, sets: Sets) -> list[Choice]:
     """The choices of the first playouts of a position, each among the set that its policy, always asked, must take.
 

@@ -73,9 +73,10 @@ class AdvisorTable:
         Raises:
           TypeError, ValueError: playouts without moves, or of another size or number of positions.
         """
-        from jaxgo.results.advice import learned
+        from jaxgo.results.learning import counted
 
-        return learned(self, playouts, position, komi)
+        visits, results = counted(self, playouts, position, komi)
+        return AdvisorTable(self.size, self.context, visits=visits, results=results)
 
     def enter_tactics(self, position: Position, *, last_moves: ArrayLike = NO_MOVE, visits: int = 10) -> "AdvisorTable":
         """The table with the tactical moves of positions entered: those of the player to move that capture, and those after which

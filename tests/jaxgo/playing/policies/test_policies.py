@@ -16,17 +16,21 @@ COUNT = 600
 
 def policies(p: float) -> dict[str, object]:
     """One of each kind for 5x5, asked with a probability, and all in order."""
-    each = {"advisor": jaxgo.Advisor(p, learned()), "capture": jaxgo.Capture(p)}
+    advice, replies = learned()
+    each = {
+        "advisor": jaxgo.Advisor(p, advice), "last good reply": jaxgo.LastGoodReply(replies, p), "capture": jaxgo.Capture(p),
+    }  # fmt: skip
     return each | {"in order": [*each.values(), jaxgo.Uniform()]}
 
 
 @functools.cache
-def learned() -> jaxgo.AdvisorTable:
+def learned() -> tuple[jaxgo.AdvisorTable, jaxgo.Replies]:
     position = jaxgo.Position.empty(5)
-    return jaxgo.AdvisorTable(5).update(jaxgo.playouts(position, 100, moves=True), position)
+    played = jaxgo.playouts(position, 100, moves=True)
+    return jaxgo.AdvisorTable(5).update(played, position), jaxgo.Replies(5).update(played, position)
 
 
-NAMES = ("advisor", "capture", "in order")
+NAMES = ("advisor", "last good reply", "capture", "in order")
 
 
 @pytest.fixture(scope="module")
