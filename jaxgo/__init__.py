@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from jaxgo.playing.policies.in_order import Uniform as Uniform
     from jaxgo.playing.policies.last_good_reply import LastGoodReply as LastGoodReply
     from jaxgo.playing.policies.last_good_reply import Replies as Replies
+    from jaxgo.playing.policies.patterns import Patterns as Patterns
     from jaxgo.records import sgf as sgf
     from jaxgo.records.boards import from_pgx as from_pgx
     from jaxgo.records.boards import from_sgfmill as from_sgfmill
@@ -74,6 +75,7 @@ _HOMES = {
     "NO_KO": "base.constants",
     "NUM_PLANES": "board.observation",
     "NUM_SYMMETRIES": "board.symmetries",
+    "Patterns": "playing.policies.patterns",
     "Playouts": "results.playouts",
     "Position": "board.position",
     "Replies": "playing.policies.last_good_reply",

@@ -1,12 +1,14 @@
 """Playout policies one position at a time, on the referee's rules: which points each prefers, and a judge of recorded playouts."""
 
 import collections
+import functools
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 import jaxgo
+from jaxgo.playing.policies import pattern_table
 from tests import referee
 from tests.positions import validate
 from tests.referee import Choice, Game
@@ -94,6 +96,71 @@ def last_good_reply(table: jaxgo.Replies) -> Sets:
     """`jaxgo.LastGoodReply`: the reply to the last move, if there is one."""
     replies = np.asarray(table.replies)
     return lambda game, moves: [[int(replies[int(game.to_play < 0), moves[-1]])]] if moves else []
+
+
+def around(size: int, point: int) -> list[int]:
+    """The up to eight points around a point."""
+    return sorted({*referee.orthogonals(size)[point], *referee.diagonals(size)[point]})
+
+
+def saves(game: Game, moves: Sequence[int]) -> list[int]:
+    """Moves that save one of the mover's chains which are in atari beside the last move."""
+    found = set()
+    for stone in referee.orthogonals(game.size)[moves[-1]] if moves and moves[-1] < game.pass_move else ():
+        if game.stones[stone] != game.to_play:
+            continue
+        members, liberties = game.chain(stone)
+        if len(liberties) > 1:
+            continue
+        beside = {n for member in members for n in referee.orthogonals(game.size)[member] if game.stones[n] == -game.to_play}
+        attackers = {liberty for n in beside for liberty in game.chain(n)[1]}
+        for point in game.legal_points():
+            after = game.copy()
+            after.stones[point] = game.to_play  # without what it captures
+            longer = point in liberties and len(after.chain(point)[1]) > 1
+            if longer or point in attackers and game.copy().play(point):
+                found.add(point)
+    return sorted(found)
+
+
+def matches(game: Game, point: int) -> bool:
+    """Whether a pattern matches around a point."""
+    y, x = divmod(point, game.size)
+    steps = [(y + dy, x + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+    inside = range(game.size)
+    return fits_a_pattern("".join(".XO"[game.stones[j * game.size + i]] if j in inside and i in inside else "#" for j, i in steps))
+
+
+@functools.cache
+def fits_a_pattern(cells: str) -> bool:
+    """Whether the nine cells around a point fit a pattern: each tried in each of its turns and mirror images, for both players."""
+
+    def fits(wanted: str, held: str) -> bool:
+        return wanted in ("?", held) or wanted in "xo" and wanted.upper() != held
+
+    turns = [lambda dy, dx: (dy, dx), lambda dy, dx: (dx, -dy), lambda dy, dx: (-dy, -dx), lambda dy, dx: (-dx, dy)]
+    steps = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0)]
+    for pattern in pattern_table.PATTERNS.values():
+        for text in (pattern, [row.translate(str.maketrans("XOxo", "OXox")) for row in pattern]):
+            for turn in turns:
+                for mirror in (1, -1):
+                    places = [(dy, dx, *turn(dy, mirror * dx)) for dy, dx in steps]
+                    if all(fits(text[dy + 1][dx + 1], cells[3 * (j + 1) + i + 1]) for dy, dx, j, i in places):
+                        return True
+    return False
+
+
+def patterns(save: bool = True, match: bool = True, capture: bool = True) -> Sets:
+    """`jaxgo.Patterns`: saves, then matches around the last move, then captures there."""
+
+    def sets(game: Game, moves: Sequence[int]) -> list[list[int]]:
+        near = around(game.size, moves[-1]) if moves and moves[-1] < game.pass_move else []
+        free = [point for point in near if game.stones[point] == 0]
+        parts = [saves(game, moves)] if save else []
+        parts += [[point for point in free if matches(game, point)]] if match else []
+        return [*parts, sorted({*free} & {*captures(game)[0]})] if capture else parts
+
+    return sets
 
 
 def choices(start: Game, played: jaxgo.Playouts, index: int, count: int, sets: Sets) -> list[Choice]:

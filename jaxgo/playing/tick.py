@@ -91,8 +91,8 @@ class Preference(NamedTuple):
     """int32: how likely the policy is asked, of `draws.CHANCES`."""
     coin: int
     """The number of the coin that says whether it is; preferences may share one."""
-    capturing: bool = False
-    """Whether those points are meant that capture; the set may hold others. Needs `Wants.captures`."""
+    capturing: Board = ()
+    """Those of the points that are meant only if they capture. Needs `Wants.captures`."""
 
 
 Ask: TypeAlias = Callable[["Lanes", Board], list[Preference]]
@@ -173,19 +173,20 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
     return index.astype(jnp.int32)
 
 
-def ask(policy: Ask, lanes: Lanes, points: Board) -> tuple[Board, jax.Array]:
-    """(those of the candidates that the policy's first preference names which names any and is heeded, else all of them;
-    int32: 1 where the move must capture)."""
+def ask(g: Geometry, policy: Ask, lanes: Lanes, points: Board) -> tuple[Board, Board]:
+    """(those of the candidates that the policy's first preference names which names any and is heeded, else all of them; those
+    of them that must capture, empty tuple where the policy wants no captures)."""
     memory = lanes.memory
     assert memory is not None
-    chosen, bound = points, jnp.zeros_like(lanes.move)
+    nowhere = tuple(jnp.zeros_like(x) for x in memory.harmless)
+    chosen, bound = points, nowhere
     for preference in reversed(policy(lanes, points)):
+        capturing = preference.capturing or nowhere
         wanted = bb.both(preference.points, points)
         if preference.capturing:
-            wanted = bb.without(wanted, memory.harmless)
+            wanted = bb.without(wanted, bb.both(capturing, memory.harmless))
         heeded = bb.any_point(wanted) & (draws.coin(memory.begun, lanes.key, preference.coin) < preference.chance)
-        chosen = bb.choose(heeded, wanted, chosen)
-        bound = jnp.where(heeded, jnp.int32(preference.capturing), bound)
+        chosen, bound = bb.choose(heeded, wanted, chosen), bb.choose(heeded, capturing, bound)
     return chosen, bound
 
 
@@ -300,7 +301,7 @@ def remember(g: Geometry, memory: Memory, move, counter, bound, found) -> Memory
         begun=jnp.where(moved, counter, memory.begun),
         last=None if memory.last is None else jnp.where(moved, move, memory.last),
         black=None if memory.black is None else jnp.where(moved, jnp.int32(1) - memory.black, memory.black),
-        bound=None if memory.bound is None else bound,
+        bound=bound,
         harmless=tuple(jnp.where(moved, g.word(0), jnp.where(refused, h | s, h)) for h, s in zip(memory.harmless, stone)),
     )
 
@@ -317,13 +318,15 @@ def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
     undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
     points = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
     if policy is not None:
-        points, bound = ask(policy, lanes, points)
+        points, must = ask(g, policy, lanes, points)
     move, counter = draw(g, points, lanes.move, lanes.counter, lanes.key)
     own, opp, marks, found = play(g, lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left)
     memory = lanes.memory
     if policy is not None and memory is not None:
-        if memory.bound is not None:
-            bound = jnp.where(undecided != jnp.int32(0), memory.bound, bound)
+        bound = memory.bound
+        if bound is not None:
+            drawn = bb.any_point(bb.both(bb.one_point(g, move), must)).astype(jnp.int32)
+            bound = jnp.where(undecided != jnp.int32(0), bound, drawn)
             refused = (found == jnp.int32(LEGAL)) & (bound != jnp.int32(0))
             own, opp = bb.choose(refused, lanes.own, own), bb.choose(refused, lanes.opp, opp)
             found = jnp.where(refused, jnp.int32(REFUSED), found)

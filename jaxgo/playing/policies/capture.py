@@ -28,26 +28,31 @@ class Capture(Policy):
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """The points that may capture."""
-        return [Preference(may_capture(g, lanes.own, lanes.opp), known, coin, capturing=True)]
+        points = may_capture(g, lanes.own, lanes.opp)
+        return [Preference(points, known, coin, capturing=points)]
 
     def __repr__(self) -> str:
         return self._named(q=probability_of(self.chance))
 
 
 def may_capture(g: Geometry, own: Board, opp: Board) -> Board:
-    """The empty points that capture an enemy chain, and few others: all that touch a chain not seen to have two liberties.
-
-    A chain is seen to have two liberties if a stone of it has two, or if it is reached, by sweeps that may fall short, from
-    liberties in even columns and from others in odd ones. The tick finds out which of the points do capture.
-    """
+    """The empty points that capture an enemy chain, and few others; the tick finds out which do."""
     empty = bb.complement(g, bb.either(own, opp))
+    return bb.both(bb.neighbours(g, may_be_in_atari(g, opp, empty)), empty)
+
+
+def may_be_in_atari(g: Geometry, stones: Board, empty: Board) -> Board:
+    """The stones of chains in atari, and few others: all of which it is not seen that their chain has two liberties.
+
+    It is seen if a stone has two, or if the chain is reached, by sweeps that may fall short, from liberties in even columns and
+    from others in odd ones.
+    """
     north, south = bb.from_north(g, empty), bb.from_south(g, empty)
     west, east = tuple(x << g.word(1) for x in empty), tuple(bb.down(x, 1) for x in empty)
-    two = tuple(((a | b) & (c | d) | a & b | c & d) & o for a, b, c, d, o in zip(north, south, west, east, opp))
+    two = tuple(((a | b) & (c | d) | a & b | c & d) & x for a, b, c, d, x in zip(north, south, west, east, stones))
     even = tuple(x & word for x, word in zip(empty, every_other_column(g)))
-    reached = [bb.spread(g, bb.both(bb.neighbours(g, x), opp), opp) for x in (even, bb.without(empty, even))]
-    safe = bb.spread(g, bb.either(two, bb.both(*reached)), opp)
-    return bb.both(bb.neighbours(g, bb.without(opp, safe)), empty)
+    reached = [bb.spread(g, bb.both(bb.neighbours(g, x), stones), stones) for x in (even, bb.without(empty, even))]
+    return bb.without(stones, bb.spread(g, bb.either(two, bb.both(*reached)), stones))
 
 
 def every_other_column(g: Geometry) -> tuple[np.integer, ...]:

@@ -19,6 +19,7 @@ def policies(p: float) -> dict[str, object]:
     advice, replies = learned()
     each = {
         "advisor": jaxgo.Advisor(p, advice), "last good reply": jaxgo.LastGoodReply(replies, p), "capture": jaxgo.Capture(p),
+        "patterns": jaxgo.Patterns(p),
     }  # fmt: skip
     return each | {"in order": [*each.values(), jaxgo.Uniform()]}
 
@@ -30,7 +31,7 @@ def learned() -> tuple[jaxgo.AdvisorTable, jaxgo.Replies]:
     return jaxgo.AdvisorTable(5).update(played, position), jaxgo.Replies(5).update(played, position)
 
 
-NAMES = ("advisor", "last good reply", "capture", "in order")
+NAMES = ("advisor", "last good reply", "capture", "patterns", "in order")
 
 
 @pytest.fixture(scope="module")
