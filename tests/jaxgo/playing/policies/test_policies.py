@@ -8,7 +8,9 @@ import pytest
 
 import jaxgo
 from jaxgo.running import jobs
-from tests.positions import assert_same, fields, three_positions
+from tests import scalar_policies
+from tests.positions import FEW, OTHER_SIZES, assert_same, fields, three_positions
+from tests.referee import Game
 
 #: Of 5x5, and so the same chunks as those of other tests.
 COUNT = 600
@@ -81,6 +83,23 @@ def test_evaluations_are_of_the_same_playouts():
     played = jaxgo.playouts(three_positions(5), COUNT, seed=1, moves=True, policy=policy)
     np.testing.assert_array_equal(evaluation.win_rate, (played.margin > 0).mean(axis=1))
     np.testing.assert_array_equal(evaluation.length_mean, played.length.mean(axis=1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", OTHER_SIZES)
+def test_boards_of_other_sizes(size):
+    """Rows lie differently in the words, and on large boards words have 64 bits: each policy keeps to its scalar version there."""
+    position = jaxgo.Position.empty(size)
+    taught = jaxgo.playouts(position, FEW, seed=5, moves=True)
+    table, replies = jaxgo.AdvisorTable(size).update(taught, position), jaxgo.Replies(size).update(taught, position)
+    for policy, sets in (
+        (jaxgo.Capture(), scalar_policies.captures),
+        (jaxgo.Advisor(1.0, table, suggestions=3), scalar_policies.advice(table, 0.1, 3)),
+        (jaxgo.LastGoodReply(replies), scalar_policies.last_good_reply(replies)),
+        (jaxgo.Patterns(), scalar_policies.patterns()),
+    ):
+        played = jaxgo.playouts(position, FEW, seed=3, moves=True, policy=policy)
+        assert scalar_policies.choices(Game(size), played, 0, 2, sets)
 
 
 @pytest.mark.parametrize(
