@@ -105,7 +105,10 @@ def _contenders(size: int, worker: Worker, policies: Sequence[str]) -> list[Cont
         Contender(EVALUATE, worker, "bench.jaxgo_work:Evaluate", {"size": size}, FIRST),
         Contender(PLAYOUTS, worker, target, {"size": size, "moves": False}, FIRST, most),
         Contender(MOVES, worker, target, {"size": size, "moves": True}, FIRST, most),
-        *(Contender(asking(name), worker, target, {"size": size, "moves": False, "policy": name}, FIRST, most) for name in policies),
+        *(
+            Contender(asking(name), worker, target, {"size": size, "moves": False, "policy": name}, FIRST, most)
+            for name in policies
+        ),
     ]
 
 
