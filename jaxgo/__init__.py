@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from jaxgo.playing.policies.in_order import Uniform as Uniform
     from jaxgo.playing.policies.last_good_reply import LastGoodReply as LastGoodReply
     from jaxgo.playing.policies.last_good_reply import Replies as Replies
+    from jaxgo.playing.policies.mercy import Mercy as Mercy
     from jaxgo.playing.policies.patterns import Patterns as Patterns
     from jaxgo.records import sgf as sgf
     from jaxgo.records.boards import from_pgx as from_pgx
@@ -71,6 +72,7 @@ _HOMES = {
     "Leaves": "running.leaves",
     "MAX_SIZE": "base.constants",
     "MIN_SIZE": "base.constants",
+    "Mercy": "playing.policies.mercy",
     "MoveStatistics": "results.move_statistics",
     "NO_KO": "base.constants",
     "NUM_PLANES": "board.observation",

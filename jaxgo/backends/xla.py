@@ -113,8 +113,10 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
     ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS and policy is None else 1
 
     def step(lanes: Lanes, known) -> Lanes:
+        if policy is not None:
+            return policy.after(g, tick(g, lanes, functools.partial(policy.preferences, g, known=known)), known)
         for _ in range(ticks):
-            lanes = tick(g, lanes, functools.partial(policy.preferences, g, known=known) if policy else None)
+            lanes = tick(g, lanes)
         return lanes
 
     def run(lanes: Lanes) -> Lanes:

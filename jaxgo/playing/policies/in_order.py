@@ -53,6 +53,12 @@ class InOrder(Policy):
         each = zip(self.policies, known)
         return [x for i, (policy, its) in enumerate(each) for x in policy.preferences(g, lanes, points, its, coin + i)]
 
+    def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
+        """By each in turn."""
+        for policy, its in zip(self.policies, known):
+            lanes = policy.after(g, lanes, its)
+        return lanes
+
     def __repr__(self) -> str:
         return repr(list(self.policies))
 

@@ -4,11 +4,12 @@ from jaxgo.playing.policies.advisor import Advisor
 from jaxgo.playing.policies.advisor_table import AdvisorTable
 from jaxgo.playing.policies.capture import Capture
 from jaxgo.playing.policies.in_order import Uniform
+from jaxgo.playing.policies.mercy import Mercy
 from jaxgo.playing.policies.patterns import Patterns
 from jaxgo.playing.policies.policy import Policy
 
 #: How policies are written, for people.
-SYNTAX = "capture[:Q], patterns[:P], advisor:P:TABLE.npz and uniform, with commas between them"
+SYNTAX = "capture[:Q], patterns[:P], advisor:P:TABLE.npz, mercy:STONES and uniform, with commas between them"
 
 
 def policies_of(text: str) -> list[Policy]:
@@ -23,6 +24,8 @@ def policies_of(text: str) -> list[Policy]:
 
 def _policy_of(part: str, text: str) -> Policy:
     name, *values = part.split(":", 2)
+    if name == "mercy" and len(values) == 1 and values[0].isdecimal():
+        return Mercy(int(values[0]))
     try:
         probability = float(values[0]) if values else 1.0
     except ValueError:

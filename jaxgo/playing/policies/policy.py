@@ -18,8 +18,8 @@ class Policy:
     """A playout policy: a pytree of arrays, which compiled programs take as arguments.
 
     A subclass names its attributes in `ARRAYS` and `STATIC`: programs are compiled anew where the latter differ, and where the
-    former have another shape. When a program is traced, `laid_out` is called once, `known` before each tick and then
-    `preferences` in it.
+    former have another shape. When a program is traced, `laid_out` is called once, `known` before each tick, `preferences`
+    in it and `after` after it.
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("chance",)
@@ -70,6 +70,10 @@ class Policy:
           coin: the number of its coin.
         """
         raise NotImplementedError
+
+    def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
+        """The lanes after a tick in which it was asked, of which it may end some; elementwise."""
+        return lanes
 
     chance: Any
     """int32 scalar: how likely it is asked, of `CHANCES`."""

@@ -83,9 +83,9 @@ def test_a_policy_can_be_asked(capsys: pytest.CaptureFixture, tmp_path: pathlib.
     table, position = jaxgo.AdvisorTable(9), jaxgo.Position.from_sgf(GAME, move=30)
     table = table.update(jaxgo.playouts(position, 100, moves=True), position)
     table.save(tmp_path / "table.npz")
-    text = f"advisor:0.5:{tmp_path / 'table.npz'},capture:0.25,uniform"
+    text = f"advisor:0.5:{tmp_path / 'table.npz'},mercy:40,capture:0.25,uniform"
     document = _json(capsys, GAME, "--move", "30", "--playouts", "1000", "--policy", text)
-    policy = [jaxgo.Advisor(0.5, table), jaxgo.Capture(0.25)]
+    policy = [jaxgo.Advisor(0.5, table), jaxgo.Mercy(40), jaxgo.Capture(0.25)]
     expected = jaxgo.evaluate(position, 1000, komi=7.0, streams=[30], policy=policy)
     assert document["policy"] == text and document["positions"][0]["win_rate"] == float(expected.win_rate[0])
     uniform = _json(capsys, GAME, "--move", "30", "--playouts", "1000", "--policy", "uniform")
@@ -261,7 +261,7 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
         ([GAME, "--komi", "nan"], "argument --komi: 'nan' is not a finite number of points"),
         ([GAME, "--komi", "inf"], "argument --komi: 'inf' is not a finite number of points"),
         ([GAME, "--seed", "-5"], "argument --seed: '-5' is not a whole number from 0"),
-        ([GAME, "--policy", "best"], "--policy best: policy must be of capture[:Q], patterns[:P], advisor:P:TABLE.npz and uniform"),
+        ([GAME, "--policy", "best"], "--policy best: policy must be of capture[:Q], patterns[:P], advisor:P:TABLE.npz, mercy:STONES and uniform"),
         ([GAME, "--policy", "capture:2"], "--policy capture:2: q must be between 0 and 1, not 2.0"),
         ([GAME, "--policy", "capture:x"], "--policy capture:x: policy must be of "),
         ([GAME, "--policy", "uniform,capture"], "--policy uniform,capture: policy must have jaxgo.Uniform() at its end"),

@@ -85,6 +85,31 @@ def test_evaluations_are_of_the_same_playouts():
     np.testing.assert_array_equal(evaluation.length_mean, played.length.mean(axis=1))
 
 
+def test_mercy_ends_what_is_decided(uniform):
+    """The playouts of uniform moves, each up to the first ply that leaves a lead of 8 stones, and scored as it stands then."""
+    policy, position = jaxgo.Mercy(8), three_positions(5)
+    played = jaxgo.playouts(position, COUNT, seed=1, moves=True, policy=[policy, jaxgo.Capture(0.0)])
+    stones = np.asarray(position.to_array()).reshape(3, -1).tolist()
+    facts = zip(*(np.asarray(x).tolist() for x in (position.to_play, position.ko, position.passes)))
+    games = [Game(5, board, to_play=to_play, ko=ko, passes=passes) for board, (to_play, ko, passes) in zip(stones, facts)]
+    decided = 0
+    for index, start in enumerate(games):
+        for playout in range(100):
+            game, length = start.copy(), int(uniform.length[index, playout])
+            for ply, move in enumerate(uniform.moves[index, playout, :length].tolist()):
+                game.play(move)
+                if abs(sum(game.stones)) >= 8:
+                    length, decided = ply + 1, decided + 1
+                    break
+            assert played.length[index, playout] == length
+            np.testing.assert_array_equal(played.moves[index, playout, :length], uniform.moves[index, playout, :length])
+            assert played.truncated[index, playout] == (not game.is_over)
+            assert played.margin[index, playout] == game.margin()
+    assert 50 < decided < 300
+    with pytest.raises(ValueError, match="stones must be between 1 and 625, not 0"):
+        jaxgo.Mercy(0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", OTHER_SIZES)
 def test_boards_of_other_sizes(size):
