@@ -16,6 +16,8 @@ from jaxgo.cli import EXIT_DONE, EXIT_FAILED, UsageError
 
 SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
 
+#: The playout policies that can be priced.
+POLICIES = ("capture", "reply", "advisor", "patterns")
 #: The benchmarks, in the order of the help; the first is the default.
 BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel")
 DEFAULT = BENCHMARKS[0]
@@ -28,6 +30,7 @@ _EPILOG = """\
 examples:
   jaxgo bench                                   playouts per second on 9x9, 13x13 and 19x19
   jaxgo bench --sizes 9 --json > result.json    9x9 only, everything as JSON
+  jaxgo bench throughput --policy all           what playout policies cost
   jaxgo bench peers                             beside OpenSpiel and pgx (pip install 'jaxgo[bench]')
   jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
   jaxgo bench kernel                            the GPU kernel's registers, and what its playouts cost, without a GPU
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments, and a sub-command per benchmark, to its parser."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     _add_common(parser, default=None, sizes=_module(DEFAULT).SIZES)
-    parser.set_defaults(benchmark=DEFAULT, record=None, batches=None)
+    parser.set_defaults(benchmark=DEFAULT, record=None, batches=None, policy=None)
     benchmarks = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", dest="benchmark")
     for name in BENCHMARKS:
         module = _module(name)
@@ -67,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 default=argparse.SUPPRESS,
                 help=f"games stepped together (default: {_joined(module.BATCHES)})",
             )
+        if name == "throughput":
+            one.add_argument(
+                "--policy", type=_policies, metavar="P,...", default=argparse.SUPPRESS,
+                help=f"playout policies to price beside uniform playouts: {', '.join(POLICIES)} or all",
+            )  # fmt: skip
         if name == "startup":
             one.add_argument(
                 "--record", metavar="FILE.sgf", default=argparse.SUPPRESS, help="the game record (default: a short one per size)"
@@ -95,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         seconds=args.seconds or defaults.seconds,
         count=args.count,
     )
-    extra = {key: value for key in ("record", "batches") if (value := getattr(args, key)) is not None}
+    extra = {key: value for key in ("record", "batches", "policy") if (value := getattr(args, key)) is not None}
     if "record" in extra:
         _check_readable(extra["record"])
     try:
@@ -182,6 +190,15 @@ def _count(option: str, most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _policies(text: str) -> list[str]:
+    """Names of policies from the command line."""
+    names = list(POLICIES) if text == "all" else [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in POLICIES:
+            raise UsageError(f"--policy {text}: must be of {', '.join(POLICIES)}, or all")
+    return names
 
 
 def _seconds(text: str) -> float:

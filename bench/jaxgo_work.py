@@ -28,25 +28,37 @@ class Evaluate:
         return Work(int(evaluation.num_playouts.sum()), float(evaluation.length_mean[0]))
 
 
+#: Playout policies by name, as they are priced: those that learn have learned from so many uniform playouts.
+POLICIES = {
+    "capture": lambda position, played: jaxgo.Capture(0.5),
+    "reply": lambda position, played: jaxgo.LastGoodReply(jaxgo.Replies(position.size).update(played, position)),
+    "advisor": lambda position, played: jaxgo.Advisor(0.5, jaxgo.AdvisorTable(position.size).update(played, position)),
+    "patterns": lambda position, played: jaxgo.Patterns(),
+}
+LEARNED = 1000
+
+
 class Playouts:
     """`jaxgo.playouts`: margin, length, flag and final board of every playout; with or without its moves."""
 
-    def __init__(self, size: int, moves: bool, seed: int = 0):
+    def __init__(self, size: int, moves: bool, seed: int = 0, policy: str | None = None):
         """Makes the position.
 
         Args:
           size: of the board.
           moves: whether the moves are recorded and returned, too.
           seed: of the first run; each run takes the next.
+          policy: one of `POLICIES`, or None for uniform playouts.
         """
         self._position = jaxgo.Position.empty(size)
         self._moves = moves
+        self._policy = policy and POLICIES[policy](self._position, jaxgo.playouts(self._position, LEARNED, moves=True))
         self._seed = seed
 
     def run(self, count: int) -> Work:
         """Plays `count` playouts."""
         self._seed += 1
-        played = jaxgo.playouts(self._position, count, seed=self._seed, moves=self._moves)
+        played = jaxgo.playouts(self._position, count, seed=self._seed, moves=self._moves, policy=self._policy)
         return Work(played.length.size, float(played.length.mean()))
 
 

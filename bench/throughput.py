@@ -1,7 +1,7 @@
 """How many playouts a second, by board size: on one core, and on the whole machine.
 
 Three things are timed from the empty board, in turn: `jaxgo.evaluate` with all its outputs, `jaxgo.playouts` (margin, length,
-flag and final board of each), and the same with every move recorded.
+flag and final board of each), and the same with every move recorded. Playout policies are priced beside them if asked for.
 """
 
 import tempfile
@@ -21,6 +21,9 @@ How many playouts a second jaxgo plays from the empty board: with all outputs of
 clock with the devices and threads that jaxgo takes by itself, and holds only while nothing else runs. Figures
 are the median of the runs, with the least and the greatest behind it. "first call" is a first small call: it
 compiles, and is not part of the rates.
+
+With --policy, `playouts` that ask these policies are timed in the same turns: capture with q = 0.5, reply and
+advisor (p = 0.5) having learned from 1,000 uniform playouts, and patterns.
 """
 SIZES = (9, 13, 19)
 
@@ -31,32 +34,35 @@ FIRST = 1000
 HISTORY_BYTES = 64 << 20
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, policy: Sequence[str] = ()) -> dict[str, object]:
     """Measures all sizes.
 
     Args:
       sizes: of the boards.
       plan: how much to measure.
       say: told what goes on.
+      policy: the playout policies to price, of `bench.jaxgo_work.POLICIES`.
 
     Returns:
       The report. `results` has an entry per size and kind of output with `size`, `output`, `playouts_per_run`, `mean_plies`,
       `first_call_seconds`, `core_share` (see `Runs`), and the spreads `per_core` and `machine` in playouts per second;
-      `recording_moves` has an entry per size with the spread `time_ratio`: CPU time per playout with moves over that without.
+      `recording_moves` has an entry per size with the spread `time_ratio`: CPU time per playout with moves over that without;
+      `policies` an entry per size and policy with the same ratio of playouts that ask it to uniform ones.
     """
-    made = report.begin("throughput", hardware.describe(), {"sizes": list(sizes), **vars(plan)})
-    results, ratios = [], []
+    made = report.begin("throughput", hardware.describe(), {"sizes": list(sizes), "policy": list(policy), **vars(plan)})
+    results, ratios, prices = [], [], []
     # The second worker finds what the first has compiled.
     with tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as cache:
         for size in sizes:
             with Worker(cores=one_core(), environment=environment(cache=cache, platform="cpu")) as worker:
-                alone = run_in_turn(_contenders(size, worker), plan, within(say, f"{size}x{size}, one core"))
+                alone = run_in_turn(_contenders(size, worker, policy), plan, within(say, f"{size}x{size}, one core"))
             with Worker(environment=environment(cache=cache)) as worker:
-                whole = run_in_turn(_contenders(size, worker), plan, within(say, f"{size}x{size}, machine"))
+                whole = run_in_turn(_contenders(size, worker, policy), plan, within(say, f"{size}x{size}, machine"))
                 made["software"] = worker.call("bench.hardware:software")
             results += [_result(size, output, alone[output], whole[output]) for output in alone]
-            ratios.append({"size": size, "time_ratio": _moves_ratio(alone)})
-    return {**made, "pinned": Worker.pinned, "results": results, "recording_moves": ratios}
+            ratios.append({"size": size, "time_ratio": _time_ratio(alone, MOVES)})
+            prices += [{"size": size, "policy": name, "time_ratio": _time_ratio(alone, asking(name))} for name in policy]
+    return {**made, "pinned": Worker.pinned, "results": results, "recording_moves": ratios, "policies": prices}
 
 
 def tables(made: Mapping[str, object]) -> list[report.Table | str]:
@@ -80,15 +86,29 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         ("board", "ratio"),
         [(f"{entry['size']}x{entry['size']}", report.ratio(entry["time_ratio"])) for entry in made["recording_moves"]],
     )
-    return [rates, moves, *report.shared_core(made["results"])]
+    prices = report.Table(
+        "time of a playout that asks a policy, over that of a uniform one",
+        ("board, policy", "ratio"),
+        [(f"{entry['size']}x{entry['size']} {entry['policy']}", report.ratio(entry["time_ratio"])) for entry in made["policies"]],
+    )
+    return [rates, moves, *[prices] * bool(made["policies"]), *report.shared_core(made["results"])]
 
 
-def _contenders(size: int, worker: Worker) -> list[Contender]:
-    most = max(1, HISTORY_BYTES // (9 * size**2))
+def asking(policy: str) -> str:
+    """The output of playouts that ask a policy."""
+    return f"{PLAYOUTS}, {policy}"
+
+
+def _contenders(size: int, worker: Worker, policies: Sequence[str]) -> list[Contender]:
+    most, target = max(1, HISTORY_BYTES // (9 * size**2)), "bench.jaxgo_work:Playouts"
     return [
         Contender(EVALUATE, worker, "bench.jaxgo_work:Evaluate", {"size": size}, FIRST),
-        Contender(PLAYOUTS, worker, "bench.jaxgo_work:Playouts", {"size": size, "moves": False}, FIRST, most),
-        Contender(MOVES, worker, "bench.jaxgo_work:Playouts", {"size": size, "moves": True}, FIRST, most),
+        Contender(PLAYOUTS, worker, target, {"size": size, "moves": False}, FIRST, most),
+        Contender(MOVES, worker, target, {"size": size, "moves": True}, FIRST, most),
+        *(
+            Contender(asking(name), worker, target, {"size": size, "moves": False, "policy": name}, FIRST, most)
+            for name in policies
+        ),
     ]
 
 
@@ -105,6 +125,7 @@ def _result(size: int, output: str, alone: Runs, whole: Runs) -> dict[str, objec
     }
 
 
-def _moves_ratio(alone: Mapping[str, Runs]) -> dict[str, float]:
-    without = [sample.per_cpu_second for sample in alone[PLAYOUTS].samples]
-    return paired_ratio(without, [sample.per_cpu_second for sample in alone[MOVES].samples])
+def _time_ratio(alone: Mapping[str, Runs], output: str) -> dict[str, float]:
+    """CPU time of playouts with another output over that of `PLAYOUTS`."""
+    plain, other = ([sample.per_cpu_second for sample in alone[name].samples] for name in (PLAYOUTS, output))
+    return paired_ratio(plain, other)

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from jaxgo.board.symmetries import symmetry as symmetry
     from jaxgo.board.symmetries import transform_moves as transform_moves
     from jaxgo.board.symmetries import transform_points as transform_points
+    from jaxgo.playing.policies.advisor import Advisor as Advisor
+    from jaxgo.playing.policies.advisor_table import AdvisorTable as AdvisorTable
+    from jaxgo.playing.policies.capture import Capture as Capture
+    from jaxgo.playing.policies.in_order import Uniform as Uniform
+    from jaxgo.playing.policies.last_good_reply import LastGoodReply as LastGoodReply
+    from jaxgo.playing.policies.last_good_reply import Replies as Replies
+    from jaxgo.playing.policies.mercy import Mercy as Mercy
+    from jaxgo.playing.policies.patterns import Patterns as Patterns
     from jaxgo.records import sgf as sgf
     from jaxgo.records.boards import from_pgx as from_pgx
     from jaxgo.records.boards import from_sgfmill as from_sgfmill
@@ -52,21 +60,29 @@ if TYPE_CHECKING:
     from jaxgo.running.simulate import simulate as simulate
 
 _HOMES = {
+    "Advisor": "playing.policies.advisor",
+    "AdvisorTable": "playing.policies.advisor_table",
     "BLACK": "base.constants",
+    "Capture": "playing.policies.capture",
     "Evaluation": "results.evaluation",
     "GameRecord": "records.sgf",
     "Interrupted": "results.evaluation",
+    "LastGoodReply": "playing.policies.last_good_reply",
     "LeafResults": "running.leaves",
     "Leaves": "running.leaves",
     "MAX_SIZE": "base.constants",
     "MIN_SIZE": "base.constants",
+    "Mercy": "playing.policies.mercy",
     "MoveStatistics": "results.move_statistics",
     "NO_KO": "base.constants",
     "NUM_PLANES": "board.observation",
     "NUM_SYMMETRIES": "board.symmetries",
+    "Patterns": "playing.policies.patterns",
     "Playouts": "results.playouts",
     "Position": "board.position",
+    "Replies": "playing.policies.last_good_reply",
     "STAY": "base.constants",
+    "Uniform": "playing.policies.in_order",
     "WHITE": "base.constants",
     "all_symmetries": "board.symmetries",
     "compiler_options": "backends.choice",

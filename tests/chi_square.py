@@ -37,3 +37,17 @@ def p_value(observed: Mapping[Hashable, float], probabilities: Mapping[Hashable,
 def uniform_p_value(counts: np.ndarray) -> float:
     """The chance of a fit as bad as that of the counts to equal probabilities."""
     return float(stats.chisquare(np.asarray(counts).reshape(-1)).pvalue)
+
+
+def ranks_p_value(ranks: Mapping[int, list[int]], min_freedom: int) -> float:
+    """The chance of a fit as bad as that of ranks to uniform ones: how often each was chosen of so many, by their number.
+
+    Numbers of which few choices were made are left out; asserts that there are `min_freedom` degrees of freedom.
+    """
+    statistic, freedom = 0.0, 0
+    for k, counts in ranks.items():
+        if k > 1 and sum(counts) >= 5 * k:
+            result = stats.chisquare(counts)
+            statistic, freedom = statistic + result.statistic, freedom + k - 1
+    assert freedom >= min_freedom
+    return float(stats.chi2.sf(statistic, freedom))

@@ -7,6 +7,7 @@ from jaxgo.base import forms
 from jaxgo.base.forms import Form
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import Records
 
 
@@ -54,11 +55,14 @@ class Backend:
         return {}
 
     def play_all(
-        self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool
-    ) -> Records:
+        self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
+        policy: Policy | None = None,
+    ) -> Records:  # fmt: skip
         """Plays a job's playouts, as a part of a program for the device; see `jaxgo.backends.xla.play_all`."""
         with forms.within(self.form):
-            return xla.play_all(g, columns, job, lanes=lanes, longest=longest, first_plays=first_plays, moves=moves)
+            return xla.play_all(
+                g, columns, job, lanes=lanes, longest=longest, first_plays=first_plays, moves=moves, policy=policy
+            )
 
     def report(self) -> dict[str, object]:
         """What was found out about the device's compiler, for reports."""

@@ -12,6 +12,7 @@ from jaxgo.backends.backend import Backend
 from jaxgo.base import checks
 from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import Records
 
 #: The newest jax that all tests have passed with.
@@ -93,8 +94,9 @@ def teams_of(workers: tuple[jax.Device, ...]) -> list[tuple[jax.Device, ...]]:
 
 
 def play_anywhere(
-    g: Geometry, columns: jax.Array, job: Job, *, lanes: int | None, wanted: int, longest: int, first_plays: bool, moves: bool
-) -> Records:
+    g: Geometry, columns: jax.Array, job: Job, *, lanes: int | None, wanted: int, longest: int, first_plays: bool, moves: bool,
+    policy: Policy | None = None,
+) -> Records:  # fmt: skip
     """`play_all` of whatever backend the program is lowered for, on the lanes that suit it, of which `wanted` have use.
 
     A program for GPUs that is made where there is none, to be exported, plays by XLA.
@@ -109,12 +111,13 @@ def play_anywhere(
         backends["cuda"] = backend_of(gpus[0])
 
     def by(backend: Backend):
-        def play(columns, *numbers):
+        def play(columns, policy, *numbers):
             number = backend.lanes_for(lanes or backend.most_lanes(g.size), wanted)
             of_job = Job(job.per_position, *numbers)
-            return backend.play_all(g, columns, of_job, lanes=number, longest=longest, first_plays=first_plays, moves=moves)
+            how = {"longest": longest, "first_plays": first_plays, "moves": moves, "policy": policy}
+            return backend.play_all(g, columns, of_job, lanes=number, **how)
 
         return play
 
     ways = {name: by(backend) for name, backend in backends.items()}
-    return lax.platform_dependent(columns, *job[1:], default=by(Gpu()), **ways)
+    return lax.platform_dependent(columns, policy, *job[1:], default=by(Gpu()), **ways)

@@ -11,6 +11,7 @@ from jaxgo.backends.backend import Backend
 from jaxgo.base import checks, forms
 from jaxgo.board.geometry import Geometry
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import Records
 
 #: Environment variable that turns the kernel off ("off") or on ("on", the default).
@@ -31,12 +32,16 @@ class Nvidia(Gpu):
         self._device = device
 
     def play_all(
-        self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool
-    ) -> Records:
-        """By the kernel where it is on and agrees with XLA on this device, which is looked at on first use of a board size."""
+        self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
+        policy: Policy | None = None,
+    ) -> Records:  # fmt: skip
+        """By the kernel where it is on and agrees with XLA on this device, which is looked at on first use of a board size.
+
+        The kernel asks no policy: with one, XLA plays.
+        """
         how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": first_plays, "moves": moves}
-        if not self.has_kernel(g.size):
-            return super().play_all(g, columns, job, **how)
+        if policy is not None or not self.has_kernel(g.size):
+            return super().play_all(g, columns, job, **how, policy=policy)
         from jaxgo.backends import nvidia
 
         with forms.within(self.form):

@@ -32,7 +32,8 @@ from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.board.rules import areas
 from jaxgo.playing import playout, wire
 from jaxgo.playing.playout import NO_ITEM, Job, Ready
-from jaxgo.playing.tick import LOGGED, Lanes, is_over, tick
+from jaxgo.playing.policies.policy import Policy
+from jaxgo.playing.tick import LOGGED, Lanes, Memory, Wants, is_over, tick
 from jaxgo.playing.wire import Records
 
 #: Ticks between two change-overs (a multiple of LOGGED).
@@ -104,24 +105,32 @@ def _select(condition: jax.Array, new, old):
     return jax.tree.unflatten(structure, out)
 
 
-def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = None) -> Lanes:
+def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = None, policy: Policy | None = None) -> Lanes:
     """The lanes `count` ticks later, a multiple of 4; as they are where `running` (bool) is given and false."""
     # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
-    # each other's buffers, which saves XLA copying the state.
-    ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS else 1
+    # each other's buffers, which saves XLA copying the state. What a policy looks up stands between ticks (and where it looks
+    # nothing up, pairs are no faster, measured).
+    ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS and policy is None else 1
 
-    def step(lanes: Lanes) -> Lanes:
+    def step(lanes: Lanes, known) -> Lanes:
+        if policy is not None:
+            return policy.after(g, tick(g, lanes, functools.partial(policy.preferences, g, known=known)), known)
         for _ in range(ticks):
             lanes = tick(g, lanes)
         return lanes
 
+    def run(lanes: Lanes) -> Lanes:
+        return in_one_loop(step, lanes, policy.known(g, lanes) if policy else ())
+
     trips = jnp.int32(count // (2 * ticks))
     if running is not None:
         trips = jnp.where(running, trips, jnp.int32(0))
-    return lax.fori_loop(jnp.int32(0), trips, lambda _, x: in_one_loop(step, in_one_loop(step, x)), lanes)
+    return lax.fori_loop(jnp.int32(0), trips, lambda _, x: run(run(x)), lanes)
 
 
-def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array, running: jax.Array) -> tuple[Lanes, jax.Array]:
+def _logged_ticks(
+    g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array, running: jax.Array, policy: Policy | None
+) -> tuple[Lanes, jax.Array]:
     """(lanes, events) TICKS ticks later, with the moves written to events."""
     # Each lane's last LOGGED moves are written at once; a few of them for a second time.
     window = lax.ScatterDimensionNumbers(
@@ -130,7 +139,7 @@ def _logged_ticks(g: Geometry, lanes: Lanes, item: jax.Array, events: jax.Array,
 
     def step(_, state):
         lanes, events = state
-        lanes = ticks(g, lanes, LOGGED)
+        lanes = ticks(g, lanes, LOGGED, policy=policy)
         halves = [half for word in lanes.log for half in (word & jnp.uint32(0xFFFF), word >> jnp.uint32(16))]
         moves = jnp.stack([wire.points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
         row = jnp.where(item == jnp.int32(NO_ITEM), jnp.int32(events.shape[0]), item)
@@ -159,7 +168,8 @@ def _change_over(
     leave = _leaves(lanes, item, slot_item)
     parts = (functools.partial(playout.results, g), mine, theirs, lanes, black)
     result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
-    fresh = playout.fresh_lanes(g, upcoming, cap, bool(lanes.played), len(lanes.log))
+    wants = None if lanes.memory is None else lanes.memory.wants
+    fresh = playout.fresh_lanes(g, upcoming, cap, bool(lanes.played), len(lanes.log), wants)
     none = jnp.full_like(item, NO_ITEM)
     new = (fresh, ready_item, upcoming.black, none, result, item)
     old = (lanes, item, black, ready_item, slot, slot_item)
@@ -168,7 +178,9 @@ def _change_over(
     return jax.tree.map(lambda n, o: jnp.where(leave != jnp.int32(0), n, o), new, old)
 
 
-def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: bool, zero) -> Flight:
+def empty(
+    g: Geometry, lanes: int, room: int, longest: int | None, first_plays: bool, zero, wants: Wants | None = None
+) -> Flight:
     """A flight without playouts.
 
     Args:
@@ -179,6 +191,7 @@ def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: 
       first_plays: whether they are.
       zero: uint32, 0, of numpy or of jax, as the flight's arrays are. In a `shard_map` it varies over the mesh as what the flight
         will carry does.
+      wants: what a playout policy wants lanes to remember; None where there is no policy.
     """
     xp, columns = zero.__array_namespace__(), wire.num_columns(g, first_plays)
     whole, word = (xp.broadcast_to(zero.astype(dtype), (lanes,)) for dtype in (np.int32, np.uint32))
@@ -186,15 +199,19 @@ def empty(g: Geometry, lanes: int, room: int, longest: int | None, first_plays: 
     none, over = whole + np.int32(NO_ITEM), whole + np.int32(2)
     played = board if first_plays else ()
     log = (word,) * (LOGGED // 2) if longest is not None else ()
+    memory = None
+    if wants is not None:
+        last, black, bound = (whole if wanted else None for wanted in wants)
+        memory = Memory(word, last, black, bound, harmless=board if wants.captures else ())
     return Flight(
-        lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log),
+        lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log, memory),
         item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none), slot=(word,) * columns,
         slot_item=none, taken=zero.astype(np.int32), rows=xp.broadcast_to(zero, (room, columns)),
         events=None if longest is None else xp.broadcast_to(zero.astype(np.int16) - np.int16(1), (room, LOGGED + longest)),
     )  # fmt: skip
 
 
-def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited) -> Flight:
+def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, policy: Policy | None = None) -> Flight:
     """The flight when the playouts that are awaited are finished and recorded; others may be under way.
 
     Args:
@@ -202,6 +219,7 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited) -> Fl
       flight: as it is.
       supply: what its lanes take.
       awaited: what is to be finished.
+      policy: whom the playouts ask, laid out as the boards are; the flight was made `empty` for what it wants.
     """
     num_lanes = flight.item.shape[0]
     many = jnp.int32(max(1, int(num_lanes * FLUSH_AT)))
@@ -232,8 +250,8 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited) -> Fl
     def fly(f: Flight) -> Flight:
         running = jnp.any(~is_over(f.lanes.passes, f.lanes.plies_left))
         if f.events is None:
-            return change_over(f._replace(lanes=ticks(g, f.lanes, TICKS, running)))
-        lanes, events = _logged_ticks(g, f.lanes, f.item, f.events, running)
+            return change_over(f._replace(lanes=ticks(g, f.lanes, TICKS, running, policy)))
+        lanes, events = _logged_ticks(g, f.lanes, f.item, f.events, running, policy)
         return change_over(f._replace(lanes=lanes, events=events))
 
     def flush(f: Flight) -> Flight:
@@ -261,6 +279,7 @@ def play_all(
     longest: int,
     first_plays: bool,
     moves: bool,
+    policy: Policy | None = None,
 ) -> Records:
     """Plays a job's playouts.
 
@@ -271,6 +290,7 @@ def play_all(
       lanes: how many playouts run at a time (static).
       longest: the largest `max_plies` (static), the width of `Records.events`.
       first_plays, moves: what to record (static).
+      policy: whom the playouts ask.
 
     Returns:
       Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
@@ -289,8 +309,10 @@ def play_all(
         inputs = (*job.seed, job.first_playout, total, job.max_plies, columns[0, 0])
         zero = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs)) & jnp.uint32(0)
         room = batch * job.per_position
-        flight = empty(g, lanes, room, longest if moves else None, first_plays, zero)
+        if policy is not None:
+            policy = policy.laid_out(g)
+        flight = empty(g, lanes, room, longest if moves else None, first_plays, zero, policy.wants if policy else None)
         everything = Awaited(total, zero.astype(jnp.int32), jnp.int32(room))
-        flight = play_on(g, flight, Supply(total, ready, job.max_plies), everything)
+        flight = play_on(g, flight, Supply(total, ready, job.max_plies), everything, policy)
         events = None if flight.events is None else flight.events[:, LOGGED:]
         return wire.unpack(g, tuple(flight.rows.T), events, first_plays)

@@ -192,16 +192,21 @@ def _room(count: int) -> int:
     return 1 << (power + power % 2 if count <= POWERS_OF_FOUR_UP_TO else power)
 
 
-def over_mesh(fn: Callable, *args):
-    """`fn(*args)`, a function of arrays [B, ...] that treats each element of the batch by itself, or takes one without an axis.
+def over_mesh(fn: Callable, *args, shared: tuple = ()):
+    """`fn(*shared, *args)`, a function that treats each element of the batch by itself in arrays [B, ...], or takes one without
+    an axis.
 
-    Where an array is sharded explicitly, each device computes its part of the batch, of all arrays that have one.
+    Where an array is sharded explicitly, each device computes its part of the batch, of all arrays that have one. The pytrees
+    `shared` each device has whole.
     """
     shardings = [jax.typeof(x).sharding for x in jax.tree.leaves(args)]
     sharded = [s for s in shardings if not s.mesh.empty and s.spec and s.spec[0] is not None]
     if not sharded:
-        return fn(*args)
+        return fn(*shared, *args)
     mesh, spec = sharded[0].mesh, jax.P(sharded[0].spec[0])
     specs = jax.tree.map(lambda x: spec if jnp.ndim(x) else jax.P(), args)
-    args = jax.tree.map(lambda x, s: jax.reshard(x, jax.NamedSharding(mesh, s)), args, specs)
-    return jax.shard_map(fn, mesh=mesh, in_specs=specs, out_specs=spec)(*args)
+    whole = jax.tree.map(lambda x: jax.P(), shared)
+    args, shared = (
+        jax.tree.map(lambda x, s: jax.reshard(x, jax.NamedSharding(mesh, s)), *both) for both in ((args, specs), (shared, whole))
+    )
+    return jax.shard_map(fn, mesh=mesh, in_specs=(*whole, *specs), out_specs=spec)(*shared, *args)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import jax
 
     from jaxgo.commands.report import Report
+    from jaxgo.playing.policies.in_order import Policies
     from jaxgo.records.sgf import GameRecord
 
 SUMMARY = "win rate, margin and ownership of a game record's positions, from random playouts"
@@ -34,6 +35,7 @@ wins, by how much, and who ends up with each point. Without --move, --every or -
 passes that closed the game.
 
 A playout's moves are drawn uniformly from the legal moves that do not fill an own eye; area scoring; a draw counts half.
+With --policy some are drawn from what a playout policy prefers instead.
 """
 
 _EPILOG = """\
@@ -64,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--playouts", type=_count(1), default=DEFAULT_PLAYOUTS, metavar="N", help=playouts_help)
     parser.add_argument("--komi", type=_komi, metavar="K", help=f"default: the record's, else {DEFAULT_KOMI}")
     parser.add_argument("--seed", type=_count(0, _SEED_MAX), default=0, metavar="S", help="of the random numbers (default: 0)")
+    parser.add_argument("--policy", metavar="P,...", help="whom playouts ask for their moves: capture:0.9, patterns, "
+        "advisor:0.5:TABLE.npz, uniform; the first that has one decides (default: uniform)")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON document with everything instead of the tables")
     plot_help = "also draw the curves and the board (.png, .svg or .pdf; needs jaxgo[plot])"
     parser.add_argument("--plot", metavar="OUT.png", help=plot_help)
@@ -154,7 +158,7 @@ def _evaluate(
     from jaxgo.commands import terminal
     from jaxgo.commands.report import Report, rows_of
 
-    devices = _devices(args.devices)
+    devices, policy = _devices(args.devices), _policy(args.policy, record.size)
     positions = record.positions()[np.array(moves)] if len(moves) > 1 else record.position(moves[0])
     clock = _Clock()
     with terminal.progress_on_stderr(len(moves) * args.playouts) as show:
@@ -165,8 +169,9 @@ def _evaluate(
 
         try:
             evaluation = jaxgo.evaluate(
-                positions, args.playouts, komi=komi, seed=args.seed, streams=np.array(moves), devices=devices, progress=progress
-            )
+                positions, args.playouts, komi=komi, policy=policy, seed=args.seed, streams=np.array(moves), devices=devices,
+                progress=progress,
+            )  # fmt: skip
             complete = True
         except jaxgo.Interrupted as interrupted:
             evaluation, complete = interrupted.partial, False
@@ -175,6 +180,7 @@ def _evaluate(
         record=record,
         komi=komi,
         komi_source=komi_source,
+        policy=args.policy if policy else None,
         seed=args.seed,
         playouts=args.playouts,
         asked=len(moves),
@@ -211,6 +217,19 @@ class _Clock:
         if self._first is None or self._last[0] - self._first[0] < self._LONG_ENOUGH:
             return None
         return (self._last[1] - self._first[1]) / (self._last[0] - self._first[0])
+
+
+def _policy(text: str | None, size: int) -> "Policies":
+    """What --policy names; None where it is not given."""
+    if text is None:
+        return None
+    from jaxgo.playing.policies.in_order import policy_of
+    from jaxgo.playing.policies.named import policies_of
+
+    try:
+        return policy_of(policies_of(text), size)
+    except (ValueError, OSError) as error:
+        raise UsageError(f"--policy {text}: {error}") from error
 
 
 def _devices(text: str | None) -> "list[jax.Device] | int | None":

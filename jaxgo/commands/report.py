@@ -67,6 +67,8 @@ class Report:
     komi: float
     komi_source: str
     """Where it comes from: "file", "option" or "default"."""
+    policy: str | None
+    """Whom the playouts asked, as the option names them; None for uniform playouts."""
     seed: int
     playouts: int
     """Playouts asked for from each position."""
@@ -145,6 +147,7 @@ def as_document(report: Report, version: str) -> dict[str, Any]:
         "moves": len(record.moves),
         "komi": report.komi,
         "komi_source": report.komi_source,
+        "policy": report.policy,
         "seed": report.seed,
         "playouts": report.playouts,
         "complete": report.complete,

@@ -63,7 +63,8 @@ def _footer(report: Report) -> str:
     """How the figures came about, and whether some are missing."""
     done = sum(row.num_playouts for row in report.rows)
     rate = f"compiling included; {report.rate:,.0f} playouts/s once compiled" if report.rate else "compiling included"
-    text = f"{done:,} playouts in {report.seconds:.1f} s ({rate}), seed {report.seed}, jax {report.engine['jax']}"
+    policy = f", policy {report.policy}" if report.policy else ""
+    text = f"{done:,} playouts in {report.seconds:.1f} s ({rate}){policy}, seed {report.seed}, jax {report.engine['jax']}"
     if not report.engine.get("one_loop", True):
         text += "\nSLOW: this version of XLA does not keep the single loops that playouts on a CPU are fast by"
     elif not report.engine.get("vectors", True):

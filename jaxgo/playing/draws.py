@@ -8,6 +8,9 @@ The mixing function is the multiply-xorshift finaliser "lowbias32" (Chris Wellon
 the second half of the key entering between its two multiplications, so that two playouts whose counters overlap still differ.
 A number below n is the high half of the 64-bit product with n (Lemire, "Fast random integer generation in an interval", 2019):
 its bias is below n / 2**32, 2e-8 for 81 candidates, far under what 10**9 draws could show.
+
+A playout policy (`jaxgo.playing.policies`) tosses a coin in each ply. Coins are hashes of their own, of the counter at which the
+ply began, and move no counter: a policy that is never asked changes no draw.
 """
 
 import jax
@@ -16,6 +19,8 @@ import numpy as np
 
 #: The counter's step, 2**32 / golden ratio, odd: all 2**32 counters are visited.
 STEP = 0x9E3779B9
+#: A coin is one of so many numbers.
+CHANCES = 1 << 24
 
 
 def bits(counter: jax.Array, key: jax.Array) -> jax.Array:
@@ -32,6 +37,12 @@ def below(random: jax.Array, n: jax.Array) -> jax.Array:
     low = (random & jnp.uint32(0xFFFF)) * n
     high = (random >> jnp.uint32(16)) * n
     return (high + (low >> jnp.uint32(16))) >> jnp.uint32(16)
+
+
+def coin(counter: jax.Array, key: jax.Array, number: int) -> jax.Array:
+    """int32 in [0, CHANCES): coin number `number` of the ply that begins at a counter, apart from all draws and other coins."""
+    salt = (0x51ED270B * (2 * number + 1)) & 0xFFFFFFFF
+    return (bits(counter ^ jnp.uint32(salt), ~key) >> jnp.uint32(8)).astype(jnp.int32)
 
 
 def stream_key(seed: tuple[jax.Array, jax.Array], stream: jax.Array, playout: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -15,7 +15,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing import draws
-from jaxgo.playing.tick import NO_EVENT, NO_MOVE, Lanes
+from jaxgo.playing.tick import NO_EVENT, NO_MOVE, Lanes, Memory, Wants
 from jaxgo.playing.wire import LENGTH_BITS, MARGIN_BITS, as_columns, table_of
 
 #: `Ready.item` of a lane without a playout.
@@ -84,17 +84,26 @@ def ready_from(
     return Ready(own, opp, ko, passes, black, counter, key, item)
 
 
-def fresh_lanes(g: Geometry, ready: Ready, max_plies: jax.Array, first_plays: bool, log_words: int) -> Lanes:
-    """Lanes at the start of the playouts that are ready, with so many words of log."""
+def fresh_lanes(
+    g: Geometry, ready: Ready, max_plies: jax.Array, first_plays: bool, log_words: int, wants: Wants | None = None
+) -> Lanes:
+    """Lanes at the start of the playouts that are ready, with so many words of log, and what a policy wants, if there is one."""
     none = tuple(jnp.zeros_like(x) for x in ready.own)
     zero = jnp.zeros_like(ready.item)
     no_moves = jnp.full_like(ready.counter, NO_EVENT << 16 | NO_EVENT)
+    memory = None
+    if wants is not None:
+        memory = Memory(
+            begun=ready.counter, last=zero + jnp.int32(g.pass_index) if wants.last else None,
+            black=ready.black if wants.colour else None, bound=zero if wants.captures else None,
+            harmless=none if wants.captures else (),
+        )  # fmt: skip
     return Lanes(
         own=ready.own, opp=ready.opp, barred=bb.one_point(g, ready.ko), dead=none, reach=none,
         played=none if first_plays else (), starter=none if first_plays else (),
         move=zero + jnp.int32(NO_MOVE), counter=ready.counter, key=ready.key,
         passes=jnp.where(ready.item == jnp.int32(NO_ITEM), jnp.int32(2), ready.passes),
-        plies=zero, plies_left=zero + max_plies, log=(no_moves,) * log_words,
+        plies=zero, plies_left=zero + max_plies, log=(no_moves,) * log_words, memory=memory,
     )  # fmt: skip
 
 

@@ -15,11 +15,17 @@ fill none of them, because the chain always has another liberty, until the owner
 opponent from then on, and are not drawn. (The one-point case of Benson's "Life in the game of Go", 1976.) When a lane plays on
 a dead point, which only its owner can, all of that lane's dead points are forgotten.
 
+A playout policy (`jaxgo.playing.policies`) may prefer some points. Where there are candidates among them, and a coin says yes,
+the move is drawn uniformly among these instead. Coins are tossed once a ply, not once a draw, and so rejection keeps this choice
+exactly uniform over the legal points that are preferred, too. A policy that wants captures names points that may capture; a move
+that turns out to capture nothing is not played then, and the next draw is over the rest.
+
 Everything is elementwise over lanes, whatever their shape, without loops or branches, so that any backend can run it: XLA, one
 fused loop on a CPU, the body of a GPU kernel.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -41,6 +47,56 @@ CAPTURE = 1 << 14
 
 #: What `play` finds out about a move.
 UNDECIDED, SUICIDE, LEGAL, CAPTURES = range(4)
+#: What is found instead of LEGAL about a move that had to capture: it is not played.
+REFUSED = -1
+
+
+class Wants(NamedTuple):
+    """What a playout policy wants lanes to remember."""
+
+    last: bool = False
+    """The last move."""
+    colour: bool = False
+    """Who is to move."""
+    captures: bool = False
+    """Which moves turned out to capture nothing, for preferences that are `capturing`."""
+
+
+class Memory(NamedTuple):
+    """What lanes remember for a playout policy, arrays [L]; None, or an empty board, is what it does not want."""
+
+    begun: jax.Array
+    """uint32: the counter when the ply began, of which its coins are made."""
+    last: jax.Array | None
+    """int32: bit index of the last move; `Geometry.pass_index` after a pass, and at the playout's start."""
+    black: jax.Array | None
+    """int32: 1 where Black is to move, 0 where White is."""
+    bound: jax.Array | None
+    """int32: 1 where the undecided move must capture."""
+    harmless: Board
+    """Points that were drawn in this ply to capture and turned out to capture nothing."""
+
+    @property
+    def wants(self) -> Wants:
+        """What is remembered."""
+        return Wants(self.last is not None, self.black is not None, self.bound is not None)
+
+
+class Preference(NamedTuple):
+    """What a policy prefers to play, elementwise over lanes."""
+
+    points: Board
+    """The points; those that are no candidates do no harm."""
+    chance: jax.Array
+    """int32: how likely the policy is asked, of `draws.CHANCES`."""
+    coin: int
+    """The number of the coin that says whether it is; preferences may share one."""
+    capturing: Board = ()
+    """Those of the points that are meant only if they capture. Needs `Wants.captures`."""
+
+
+Ask: TypeAlias = Callable[["Lanes", Board], list[Preference]]
+"""What a policy prefers in lanes, given their candidates; elementwise."""
 
 
 class Lanes(NamedTuple):
@@ -75,6 +131,8 @@ class Lanes(NamedTuple):
     log: tuple[jax.Array, ...]
     """LOGGED / 2 uint32: bit indices of the last moves (`Geometry.pass_index` for the pass; plus CAPTURE), 16 bits each, the last
     move in the low half of the first word; NO_EVENT where there was none yet. Empty tuple where moves are not wanted."""
+    memory: Memory | None = None
+    """What a playout policy wants to know; None where there is no policy."""
 
 
 def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
@@ -115,9 +173,25 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
     return index.astype(jnp.int32)
 
 
-def draw(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
-    """Step 1: (move, counter) after each lane without an undecided move has drawn one; the pass if it has no candidate."""
-    points = candidates(g, own, opp, barred, dead)
+def ask(g: Geometry, policy: Ask, lanes: Lanes, points: Board) -> tuple[Board, Board]:
+    """(those of the candidates that the policy's first preference names which names any and is heeded, else all of them; those
+    of them that must capture, empty tuple where the policy wants no captures)."""
+    memory = lanes.memory
+    assert memory is not None
+    nowhere = tuple(jnp.zeros_like(x) for x in memory.harmless)
+    chosen, bound = points, nowhere
+    for preference in reversed(policy(lanes, points)):
+        capturing = preference.capturing or nowhere
+        wanted = bb.both(preference.points, points)
+        if preference.capturing:
+            wanted = bb.without(wanted, bb.both(capturing, memory.harmless))
+        heeded = bb.any_point(wanted) & (draws.coin(memory.begun, lanes.key, preference.coin) < preference.chance)
+        chosen, bound = bb.choose(heeded, wanted, chosen), bb.choose(heeded, capturing, bound)
+    return chosen, bound
+
+
+def draw(g: Geometry, points: Board, move, counter, key) -> tuple[jax.Array, jax.Array]:
+    """Step 1: (move, counter) after each lane without an undecided move has drawn one of the points; the pass if it has none."""
     num = bb.count(points).astype(jnp.uint32)
     drawn = pick(g, points, draws.below(draws.bits(counter, key), num))
     drawn = jnp.where(num == jnp.uint32(0), jnp.int32(g.pass_index), drawn)
@@ -219,16 +293,44 @@ def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
     return tuple(jnp.where(moved, (x << jnp.uint32(16)) | c, x) for x, c in zip(log, carried))
 
 
-def tick(g: Geometry, lanes: Lanes) -> Lanes:
+def remember(g: Geometry, memory: Memory, move, counter, bound, found) -> Memory:
+    """The memory after a tick; `counter` is that after it, and `bound` whether the move had to capture."""
+    moved, refused = found >= jnp.int32(LEGAL), found == jnp.int32(REFUSED)
+    stone = bb.one_point(g, move)
+    return Memory(
+        begun=jnp.where(moved, counter, memory.begun),
+        last=None if memory.last is None else jnp.where(moved, move, memory.last),
+        black=None if memory.black is None else jnp.where(moved, jnp.int32(1) - memory.black, memory.black),
+        bound=bound,
+        harmless=tuple(jnp.where(moved, g.word(0), jnp.where(refused, h | s, h)) for h, s in zip(memory.harmless, stone)),
+    )
+
+
+def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
     """The lanes one tick later; see the module's text. Those that are over stay as they are.
 
     Args:
       g: the board's geometry.
       lanes: the running playouts.
+      policy: whom they ask, if they remember what it wants: gives its preferences, the first above the second, for lanes and
+        their candidates.
     """
     undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
-    move, counter = draw(g, lanes.own, lanes.opp, lanes.barred, lanes.dead, lanes.move, lanes.counter, lanes.key)
+    points = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
+    if policy is not None:
+        points, must = ask(g, policy, lanes, points)
+    move, counter = draw(g, points, lanes.move, lanes.counter, lanes.key)
     own, opp, marks, found = play(g, lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left)
+    memory = lanes.memory
+    if policy is not None and memory is not None:
+        bound = memory.bound
+        if bound is not None:
+            drawn = bb.any_point(bb.both(bb.one_point(g, move), must)).astype(jnp.int32)
+            bound = jnp.where(undecided != jnp.int32(0), bound, drawn)
+            refused = (found == jnp.int32(LEGAL)) & (bound != jnp.int32(0))
+            own, opp = bb.choose(refused, lanes.own, own), bb.choose(refused, lanes.opp, opp)
+            found = jnp.where(refused, jnp.int32(REFUSED), found)
+        memory = remember(g, memory, move, counter, bound, found)
     barred, dead = bar(g, lanes.barred, lanes.dead, marks, move, found)
     played, starter = record(g, lanes.played, lanes.starter, move, found, lanes.plies)
     moved = found >= jnp.int32(LEGAL)
@@ -248,4 +350,5 @@ def tick(g: Geometry, lanes: Lanes) -> Lanes:
         plies=lanes.plies + one,
         plies_left=lanes.plies_left - one,
         log=append(lanes.log, move, found),
+        memory=memory,
     )

@@ -24,6 +24,7 @@ from jaxgo.base.constants import max_plies
 from jaxgo.base.trials import as_by_default
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import Records, num_columns_of_position
 from jaxgo.running import chunks
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
@@ -54,22 +55,24 @@ class Output:
 
 def program(
     output: Output, size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...],
-    backend: Backend | None = None,
+    backend: Backend | None = None, form: PolicyForm | None = None,
 ):  # fmt: skip
     """The function of a chunk shape on devices (played as their backend does), and the shapes of its arguments.
 
     It takes a chunk for each device, side by side on the first axis of both arguments, and gives the results likewise: the
-    columns of the positions and their bounds, uint32 [devices, C + 2, positions], and `NUMBERS` numbers.
+    columns of the positions and their bounds, uint32 [devices, C + 2, positions], and `NUMBERS` numbers. The arrays of a policy
+    of that form, which all chunks share, follow.
     """
     g, backend = geometry(size), backend or backend_of(devices[0])
     positions, each = shape
     lanes = backend.lanes_of_room(lanes, positions * each)
 
-    def chunk(columns, numbers):
+    def chunk(columns, numbers, *arrays):
         columns, bounds = columns[0, :-2], columns[0, -2:].astype(jnp.int32).T
         job = Job(each, tuple(numbers[0, :2]), *numbers[0, 2:].astype(jnp.int32))
+        policy = form.with_arrays(arrays) if form else None
         records = backend.play_all(
-            g, columns, job, lanes=lanes, longest=longest, first_plays=output.first_plays, moves=output.moves
+            g, columns, job, lanes=lanes, longest=longest, first_plays=output.first_plays, moves=output.moves, policy=policy
         )
         row, column = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
         valid = (row < job.num_positions) & (column < job.num_playouts)
@@ -82,19 +85,24 @@ def program(
         for x in ((num_columns_of_position(g) + 2, positions), (NUMBERS,))
     ]
     mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
-    sharding = NamedSharding(mesh, each_its_own)
+    shared = form.shapes if form else ()
+    specs = (each_its_own,) * len(shapes) + (PartitionSpec(),) * len(shared)
+    shapes += shared
     in_form = forms.written(backend.form, chunk)
     jitted = jax.jit(
-        jax.shard_map(in_form, mesh=mesh, in_specs=each_its_own, out_specs=each_its_own, check_vma=False),
-        in_shardings=sharding,
-        out_shardings=sharding,
+        jax.shard_map(in_form, mesh=mesh, in_specs=specs, out_specs=each_its_own, check_vma=False),
+        in_shardings=tuple(NamedSharding(mesh, spec) for spec in specs),
+        out_shardings=NamedSharding(mesh, each_its_own),
         compiler_options=backend.compiler_options(),
     )
     return jitted, shapes
 
 
-def _build(output: Output, size: int, *key) -> jax.stages.Compiled:
-    jitted, shapes = program(output, size, *key)
+def _build(
+    output: Output, size: int, shape: tuple[int, int], lanes: int, longest: int, form: PolicyForm | None,
+    devices: tuple[jax.Device, ...],
+) -> jax.stages.Compiled:  # fmt: skip
+    jitted, shapes = program(output, size, shape, lanes, longest, devices, form=form)
     return jitted.lower(*shapes).compile()
 
 
@@ -115,15 +123,18 @@ class Plan(NamedTuple):
     """Positions of a chunk, and playouts of each."""
     lanes: int
     longest: int
+    form: PolicyForm | None
+    """Of the policy that is asked."""
     workers: tuple[jax.Device, ...]
 
     @classmethod
     def of(
-        cls, output: Output, size: int, batch: int, num_playouts: int, workers: tuple[jax.Device, ...], lanes: int, cap: int
+        cls, output: Output, size: int, batch: int, num_playouts: int, workers: tuple[jax.Device, ...], lanes: int, cap: int,
+        form: PolicyForm | None = None,
     ) -> "Plan":  # fmt: skip
         """For so many playouts, at most `cap` plies long, from each of `batch` positions."""
         room = chunks.room(batch, num_playouts, len(workers), lanes, output.per_lane, max_plies(size))
-        return cls(output, size, room, lanes, longest_for(output, cap, size), workers)
+        return cls(output, size, room, lanes, longest_for(output, cap, size), form, workers)
 
     def program(self, devices: tuple[jax.Device, ...]) -> jax.stages.Compiled:
         """The compiled program for a team of the workers."""
@@ -146,8 +157,10 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
 
     `request.progress` is told of a chunk when the next one is asked for.
     """
+    policy = request.policy
+    form, arrays = (PolicyForm.of(policy), jax.tree.leaves(policy)) if policy is not None else (None, [])
     plan = Plan.of(
-        output, request.size, request.batch, request.num_playouts, request.workers, request.lanes, request.max_plies
+        output, request.size, request.batch, request.num_playouts, request.workers, request.lanes, request.max_plies, form
     )  # fmt: skip
     room, idle = plan.room, teams_of(request.workers)
     together = len(idle[0])
@@ -165,7 +178,7 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
             function = plan.program(devices)
             of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
             # Numpy arrays: to put them on the device first would take longer than the call.
-            out = jax.tree.map(np.asarray, function(*(np.stack(x) for x in zip(*of_each))))
+            out = jax.tree.map(np.asarray, function(*(np.stack(x) for x in zip(*of_each)), *arrays))
         return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
 
     done = 0

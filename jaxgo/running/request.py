@@ -19,6 +19,8 @@ from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
 from jaxgo.playing import draws
+from jaxgo.playing.policies.in_order import Policies, policy_of
+from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import columns_of
 from jaxgo.results import outcome
 
@@ -38,6 +40,7 @@ Devices: TypeAlias = Sequence[jax.Device] | jax.Device | int | None
 class Options(TypedDict, total=False):
     """The options of all jobs; `OPTIONS_HELP` says what they mean."""
 
+    policy: Policies
     seed: Seed
     first_playout: int
     max_plies: int | None
@@ -48,10 +51,13 @@ class Options(TypedDict, total=False):
 
 
 _DEFAULTS: dict[str, Any] = {
-    "seed": 0, "first_playout": 0, "max_plies": None, "streams": None, "devices": None, "lanes": None, "progress": None,
+    "policy": None, "seed": 0, "first_playout": 0, "max_plies": None, "streams": None, "devices": None, "lanes": None,
+    "progress": None,
 }  # fmt: skip
 
 OPTIONS_HELP = """\
+      policy: whom playouts ask for their moves: a playout policy such as `jaxgo.Capture(0.9)`, or several, the first of which
+        that has a move decides. None is `jaxgo.Uniform()`: all moves are uniform over the legal points that fill no own eye.
       seed: an int in [0, 2**64), or a jax key. These are different seeds: 5 is not `jax.random.key(5)`.
       first_playout: number of the first playout, from 0; playouts 0 to 999 and then 1000 to 1999 are those of one call of 2000.
       max_plies: cap on a playout's plies, 1 to the default of 3 N**2.
@@ -101,6 +107,8 @@ class Request:
     """Number of the first playout."""
     max_plies: int
     """The cap."""
+    policy: Policy | None
+    """Whom the playouts ask; None for uniform playouts."""
     workers: tuple[jax.Device, ...]
     """The devices, a CPU as often as it has cores."""
     lanes: int
@@ -131,6 +139,7 @@ class Request:
         streams = checks.integers("streams", streams, (batch,), 0, INT32_MAX)
         workers = workers_of(asked["devices"])
         lanes = asked["lanes"] if asked["lanes"] is not None else backend_of(workers[0]).most_lanes(size)
+        policy = policy_of(asked["policy"], size)
         progress = asked["progress"]
         if progress is not None and not callable(progress):
             raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
@@ -139,7 +148,8 @@ class Request:
         return cls(
             size=size, columns=columns, num_playouts=num_playouts, komi=checks.komis(komi, batch),
             seed=seed_words(asked["seed"]), streams=streams, first_playout=first, workers=workers, progress=progress,
-            max_plies=check_max_plies(asked["max_plies"], size), lanes=checks.integer("lanes", lanes, 1, MOST_LANES),
+            policy=policy, max_plies=check_max_plies(asked["max_plies"], size),
+            lanes=checks.integer("lanes", lanes, 1, MOST_LANES),
         )  # fmt: skip
 
     @property

@@ -13,6 +13,7 @@ from jaxgo.board.dynamics import is_traced, over_mesh
 from jaxgo.board.position import Position
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.wire import columns_of
 from jaxgo.results.playouts import Playouts, playouts_of
 from jaxgo.running.request import MOST_LANES, Seed, check_max_plies, check_seed
@@ -28,6 +29,7 @@ def simulate(
     max_plies: int | None = None,
     moves: bool = False,
     lanes: int | None = None,
+    policy: Policies = None,
 ) -> Playouts[jax.Array]:
     """Plays `num_playouts` playouts from each position: `jaxgo.playouts` as a pure function of arrays.
 
@@ -46,6 +48,7 @@ def simulate(
       max_plies: cap on a playout's plies (static); 3 N**2 by default.
       moves: whether to record the moves (static).
       lanes: how many playouts run at a time (static); the result does not depend on it.
+      policy: whom playouts ask for their moves, as in `jaxgo.playouts`. Its arrays may be traced.
 
     Returns:
       `Playouts` of jax arrays.
@@ -56,8 +59,9 @@ def simulate(
     if position.to_play.ndim == 0:  # one position, as `vmap` hands them over
         one = jax.tree.map(lambda x: x[None], position)
         made = simulate(
-            one, num_playouts, seed, first_playout=first_playout, streams=streams, max_plies=max_plies, moves=moves, lanes=lanes
-        )
+            one, num_playouts, seed, first_playout=first_playout, streams=streams, max_plies=max_plies, moves=moves, lanes=lanes,
+            policy=policy,
+        )  # fmt: skip
         return jax.tree.map(lambda x: x[0], made)
     size, batch = position.size, checks.integer("the batch of position", position.batch, 1)
     num_playouts = checks.integer("num_playouts", num_playouts, 1)
@@ -68,18 +72,21 @@ def simulate(
     streams = jnp.arange(batch, dtype=jnp.int32) if streams is None else jnp.asarray(streams, jnp.int32)
     words = draws.seed_words(check_seed(seed))
     arguments = position, jnp.broadcast_to(streams, (batch,)), words, jnp.asarray(first_playout, jnp.int32)
-    how = num_playouts, longest, moves, lanes
-    if is_traced(arguments):
-        return over_mesh(functools.partial(_play, *how), *arguments)
-    return _program(how, jax.default_backend())(*arguments)
+    how, asked = (num_playouts, longest, moves, lanes), policy_of(policy, size)
+    if is_traced(arguments, asked):
+        return over_mesh(functools.partial(_play, *how), *arguments, shared=(asked,))
+    return _program(how, jax.default_backend())(arguments, asked)
 
 
 @functools.lru_cache(maxsize=64)
 def _program(how: tuple, platform: str):
-    return jax.jit(functools.partial(over_mesh, functools.partial(_play, *how)), compiler_options=compiler_options(platform))
+    def play(arguments, policy):
+        return over_mesh(functools.partial(_play, *how), *arguments, shared=(policy,))
+
+    return jax.jit(play, compiler_options=compiler_options(platform))
 
 
-def _play(num_playouts: int, longest: int, moves: bool, lanes: int | None, position, streams, seed, first_playout):
+def _play(num_playouts: int, longest: int, moves: bool, lanes: int | None, policy, position, streams, seed, first_playout):
     g, batch = position.geometry, position.batch
     job = Job(
         num_playouts, seed, num_positions=jnp.int32(batch), num_playouts=jnp.int32(num_playouts), first_playout=first_playout,
@@ -87,6 +94,6 @@ def _play(num_playouts: int, longest: int, moves: bool, lanes: int | None, posit
     )  # fmt: skip
     records = play_anywhere(
         g, jnp.stack(columns_of(position, streams)), job, lanes=lanes, wanted=batch * num_playouts, longest=longest,
-        first_plays=False, moves=moves,
+        first_plays=False, moves=moves, policy=policy,
     )  # fmt: skip
     return playouts_of(g, records, batch)

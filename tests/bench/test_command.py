@@ -94,6 +94,20 @@ def test_throughput(throughput_document: dict) -> None:
         assert_spread(entry["time_ratio"])
 
 
+def test_policies_are_priced() -> None:
+    from bench import jaxgo_work
+
+    assert command.POLICIES == (*jaxgo_work.POLICIES,)
+    document = result_of("throughput", "--sizes", "3", "--policy", "capture,advisor", *LITTLE)
+    outputs = [entry["output"] for entry in document["results"]]
+    assert outputs[3:] == ["playouts, capture", "playouts, advisor"]
+    assert [(entry["size"], entry["policy"]) for entry in document["policies"]] == [(3, "capture"), (3, "advisor")]
+    for entry in document["policies"]:
+        assert_spread(entry["time_ratio"])
+    tables = throughput.tables(document)
+    assert [row[0] for row in tables[2].rows] == ["3x3 capture", "3x3 advisor"]
+
+
 @needs_pgx
 @pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), reason="OpenSpiel is not installed")
 def test_peers() -> None:
@@ -169,6 +183,7 @@ def test_how_to_install_a_peer_is_told_whole(throughput_document: dict, capsys: 
         (("--count", "3000000000"), "--count 3000000000: must be a whole number from 1 to 2147483647"),
         (("--seconds", "nan"), "--seconds nan: must be a number above 0"),
         (("environment", "--batches", "0"), "--batches 0: "),
+        (("throughput", "--policy", "best"), "--policy best: must be of capture, reply, advisor, patterns, or all"),
         (("startup", "--record", "/nowhere/game.sgf"), "--record /nowhere/game.sgf: cannot be read: "),
         (("speed",), "invalid choice: 'speed'"),
     ],

@@ -1,0 +1,102 @@
+"""Akimot's advisor: the move that has done best in its context so far."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgo.base import checks
+from jaxgo.board import bitboard as bb
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry, geometry
+from jaxgo.playing.policies.advisor_table import AdvisorTable
+from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
+from jaxgo.playing.tick import Lanes, Preference, Wants
+
+
+class Advisor(Policy):
+    """Plays, where it is asked, the most urgent of a table's suggestions that is legal and fills no own eye; of several that are
+    as urgent, one at random. Where there is none it is passed over, as in a context that the table has never met.
+
+    Akimot's advisor (an Arimaa program): a bandit over contexts, whose urgencies are mean results and an exploration term, moves
+    that were never tried being first. The table stays as it is while playouts are played. It learns between batches:
+
+        table = jaxgo.AdvisorTable(9)
+        for seed in range(10):
+            played = jaxgo.playouts(position, 10_000, moves=True, seed=seed, policy=jaxgo.Advisor(0.5, table))
+            table = table.update(played, position, komi=7.5)
+
+    Args:
+      p: the probability that it is asked in a ply, 0 to 1.
+      table: what it has learned, an `AdvisorTable`. A new one is not compiled for.
+      exploration: the weight of the urgencies' visit term, from 0.
+      suggestions: how many moves it has at hand in a context, from the most urgent on, 1 to P; those as urgent as each other
+        count once, and so do all that were never tried. More take longer: each doubling takes W words more to look up.
+    """
+
+    ARRAYS = ("chance", "planes")
+    STATIC = ("size", "context")
+
+    def __init__(self, p: float, table: AdvisorTable, *, exploration: float = 0.1, suggestions: int = 7):
+        self.chance = chance_of("p", p)
+        if not isinstance(table, AdvisorTable):
+            raise TypeError(f"table must be a jaxgo.AdvisorTable, not {type(table).__name__}")
+        if isinstance(exploration, (bool, str)) or not np.isreal(exploration) or not 0 <= exploration < np.inf:
+            raise ValueError(f"exploration must be a number from 0, not {exploration!r}")
+        self.size, self.context = table.size, table.context
+        suggestions = checks.integer("suggestions", suggestions, 1, table.size**2)
+        levels, g = table.levels(float(exploration), suggestions), geometry(table.size)
+        bits = [bb.of_points(g, (levels >> bit & 1).astype(bool)) for bit in reversed(range(suggestions.bit_length()))]
+        self.planes = np.stack([np.stack(board, axis=-1) for board in bits], axis=2)
+
+    planes: Any
+    """uint32 [2, C, K, W]: of each colour and context, the points whose level has a bit, the highest bit first."""
+
+    @property
+    def wants(self) -> Wants:
+        """Who is to move, and the last move if it counts."""
+        return Wants(last=self.context == "previous", colour=True)
+
+    def check(self, size: int) -> None:
+        """Its table's."""
+        if size != self.size:
+            raise ValueError(f"policy has an advisor's table for boards of size {self.size}, but position is of size {size}")
+
+    def laid_out(self, g: Geometry) -> "Advisor":
+        """With the words for each colour and last move, by bit index: K * W columns of them."""
+        number = self.planes.shape[2]
+        board = bb.relaid(tuple(jnp.moveaxis(self.planes, -1, 0)), geometry(self.size), g)
+        rows = jnp.stack(board, axis=-1).reshape(2, -1, number * g.num_words)
+        if self.context == "previous":
+            context_of_index = np.full(g.pass_index + 1, g.num_points, np.int32)
+            context_of_index[g.index_of_point] = np.arange(g.num_points + 1, dtype=np.int32)
+            rows = rows[:, context_of_index]
+        columns = tuple(rows.reshape(-1, number * g.num_words).T)
+        return self.tree_unflatten((self.size, self.context), (self.chance, columns))
+
+    def known(self, g: Geometry, lanes: Lanes) -> Any:
+        """The chance, and the boards of the levels' bits in the lane's context."""
+        memory = lanes.memory
+        assert memory is not None and memory.black is not None
+        if memory.last is None:
+            black = memory.black != jnp.int32(0)
+            words = [jnp.where(black, column[0], column[1]) for column in self.planes]
+        else:
+            row = (jnp.int32(1) - memory.black) * jnp.int32(self.planes[0].shape[0] // 2) + memory.last
+            words = [column.at[row].get(mode="promise_in_bounds") for column in self.planes]
+        boards = [tuple(words[i : i + g.num_words]) for i in range(0, len(words), g.num_words)]
+        return super().known(g, lanes), boards
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
+        """The points of the highest level, found bit by bit."""
+        chance, planes = known
+        best, advised = points, jnp.zeros_like(chance, bool)
+        for plane in planes:
+            upper = bb.both(best, plane)
+            some = bb.any_point(upper)
+            best, advised = bb.choose(some, upper, best), advised | some
+        return [Preference(tuple(jnp.where(advised, x, g.word(0)) for x in best), chance, coin)]
+
+    def __repr__(self) -> str:
+        return self._named(p=probability_of(self.chance), size=self.size, context=self.context)
+

@@ -1,0 +1,181 @@
+"""What an advisor has learned: a bandit over moves in contexts, as a pytree that can be saved."""
+
+import functools
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxgo.base import checks
+from jaxgo.board import bitboard as bb
+from jaxgo.board import rules
+from jaxgo.board.bitboard import points_of
+from jaxgo.board.dynamics import is_over, is_traced, ko_board, own_and_opp, run
+from jaxgo.board.position import Position
+
+if TYPE_CHECKING:
+    from jaxgo.results.playouts import Playouts
+
+#: What a move's value depends on besides its colour and point: nothing, or the move before.
+CONTEXTS = ("point", "previous")
+#: The form of saved tables.
+FORMAT = 1
+#: Urgencies are told apart in steps of this size, coarser than what two machines' logarithms differ by.
+STEP = 2.0**-20
+
+#: A last move that is not known.
+NO_MOVE = -1
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["visits", "results"], meta_fields=["size", "context"])
+class AdvisorTable:
+    """How often each move was played in each context, and with what results. Immutable.
+
+    A table for boards of `size` x `size` points, P = size**2, that knows nothing yet.
+
+    Args:
+      size: N, from 2 to 25.
+      context: what a move's value depends on besides its colour and point: the move before ("previous") or nothing ("point").
+
+    Attributes:
+      visits: int32 [2, C, P]: how often Black (0) or White (1) played a point in a context: of "previous" the point of the move
+        before (C = P + 1), P for a pass or a playout's first move; of "point" there is one.
+      results: int32 [2, C, P]: that player's wins in the playouts in question, in halves.
+      size: N.
+      context: as given.
+    """
+
+    visits: Any
+    results: Any
+    size: int
+    context: str
+
+    def __init__(self, size: int, context: str = "previous", *, visits: Any = None, results: Any = None):
+        self.size, self.context = size, context
+        if visits is None:
+            checks.one_of("context", context, CONTEXTS)
+            points = checks.size(size) ** 2
+            visits = results = np.zeros((2, points + 1 if context == "previous" else 1, points), np.int32)
+        self.visits, self.results = visits, results
+
+    def update(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "AdvisorTable":
+        """The table after it has learned from playouts, of both colours and all plies, on the device.
+
+        Args:
+          playouts: with moves, of `jaxgo.playouts(..., moves=True)` or `jaxgo.simulate`; whichever policy was asked.
+          position: the B positions that they are from.
+          komi: points that White gets; a finite number, or B of them.
+
+        Raises:
+          TypeError, ValueError: playouts without moves, or of another size or number of positions.
+        """
+        from jaxgo.results.learning import counted
+
+        visits, results = counted(self, playouts, position, komi)
+        return AdvisorTable(self.size, self.context, visits=visits, results=results)
+
+    def enter_tactics(self, position: Position, *, last_moves: ArrayLike = NO_MOVE, visits: int = 10) -> "AdvisorTable":
+        """The table with the tactical moves of positions entered: those of the player to move that capture, and those after which
+        a chain of his that was in atari has two liberties or more, as if each had been played and won `visits` times.
+
+        Args:
+          position: B positions.
+          last_moves: the moves before, integers [B] or one for all: a point, P for a pass, -1 where it is not known.
+          visits: how much they count, 1 to 2**20.
+
+        Raises:
+          TypeError, ValueError: an argument is not what it must be.
+        """
+        if not isinstance(position, Position):
+            raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+        if position.size != self.size:
+            raise ValueError(f"position must be of size {self.size}, as the table is, not {position.size}")
+        visits, points = checks.integer("visits", visits, 1, 1 << 20), self.size**2
+        last = checks.integers("last_moves", last_moves, (position.batch,), NO_MOVE, points)
+        found = jax.device_get(run(tactical, position))
+        colour = (np.asarray(position.to_play) < 0).astype(np.int32)
+        context = np.where(last < 0, points, last) if self.context == "previous" else np.zeros_like(last)
+        more = np.zeros(self.visits.shape, np.int32)
+        np.add.at(more, (colour, context), found * np.int32(visits))
+        return AdvisorTable(
+            self.size, self.context, visits=np.asarray(self.visits) + more, results=np.asarray(self.results) + 2 * more
+        )
+
+    @property
+    def value(self) -> np.ndarray:
+        """float64 [2, C, P] in [0, 1]: each move's mean result for the player who makes it; NaN where it was never played."""
+        visits = np.asarray(self.visits)
+        return np.where(visits, np.asarray(self.results) / 2, np.nan) / np.maximum(visits, 1)
+
+    def urgency(self, exploration: float) -> np.ndarray:
+        """float64 [2, C, P]: value + exploration * sqrt(ln(all visits of the context) / visits); infinite for moves that were
+        never played in a context that was met, and minus infinity in one that never was."""
+        visits = np.asarray(self.visits, np.float64)
+        used = visits.sum(axis=-1, keepdims=True)
+        term = np.sqrt(np.log(np.maximum(used, 1.0)) / np.maximum(visits, 1.0))
+        urgency = np.where(visits, np.nan_to_num(self.value) + exploration * term, np.inf)
+        return np.where(used, urgency, -np.inf)
+
+    def levels(self, exploration: float, suggestions: int) -> np.ndarray:
+        """int32 [2, C, P]: `suggestions` for the most urgent moves of a context, one less for the next, and so on down to 0 for
+        all others, and in a context that was never met. Moves that are as urgent as each other share a level."""
+        urgency = self.urgency(exploration)
+        steps = np.where(np.isfinite(urgency), np.round(np.nan_to_num(urgency, posinf=0.0, neginf=0.0) / STEP), urgency)
+        order = np.argsort(-steps, axis=-1, kind="stable")
+        falling = np.take_along_axis(steps, order, axis=-1)
+        above = np.zeros(steps.shape, np.int32)
+        above[..., 1:] = np.cumsum(falling[..., 1:] != falling[..., :-1], axis=-1)
+        levels = np.empty(steps.shape, np.int32)
+        np.put_along_axis(levels, order, np.maximum(np.int32(suggestions) - above, 0), axis=-1)
+        return np.where(np.isneginf(urgency), np.int32(0), levels)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the table to a file, in numpy's npz format; `AdvisorTable.load` reads it."""
+        facts = json.dumps({"format": FORMAT, "size": self.size, "context": self.context})
+        with open(path, "wb") as file:
+            np.savez_compressed(file, jaxgo_advisor=facts, visits=np.asarray(self.visits), results=np.asarray(self.results))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "AdvisorTable":
+        """Reads what `save` has written.
+
+        Raises:
+          ValueError: the file holds no table, or one of a newer format.
+          OSError: the file cannot be read.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                facts, visits, results = json.loads(str(file["jaxgo_advisor"])), file["visits"], file["results"]
+            version, size, context = int(facts["format"]), int(facts["size"]), str(facts["context"])
+        except (KeyError, ValueError, EOFError, TypeError) as error:  # no npz, or one of somebody else's
+            raise ValueError(f"path must be a file that AdvisorTable.save has written, not {os.fspath(path)!r}") from error
+        if version > FORMAT:
+            raise ValueError(f"path holds a table of format {version}, this version of jaxgo reads up to {FORMAT}")
+        return cls(size, context, visits=visits, results=results)
+
+    def __repr__(self) -> str:
+        if is_traced(self.visits):
+            return f"AdvisorTable({self.size}, {self.context!r})"
+        return f"AdvisorTable({self.size}, {self.context!r}): {np.asarray(self.visits).sum(dtype=np.int64):,} moves learned"
+
+
+def tactical(position: Position) -> jax.Array:
+    """bool [B, P]: the legal moves that capture, or that give a chain in atari two liberties or more."""
+    g = position.geometry
+    own, opp = own_and_opp(position)
+    free = rules.out_of_atari(g, own, opp)
+    legal = points_of(g, rules.legal_points(g, own, opp, ko_board(g, position.ko), free))
+    beside = points_of(g, bb.neighbours(g, bb.without(opp, free)))
+    # Each point's stone on a board of its own, [P, B].
+    shape = (g.num_points, *own[0].shape)
+    stones = bb.of_points(g, np.eye(g.num_points, dtype=bool))
+    stone = tuple(jnp.broadcast_to(jnp.asarray(word)[:, None], shape) for word in stones)
+    mine, theirs, weak = (tuple(jnp.broadcast_to(word, shape) for word in board) for board in (own, opp, bb.without(own, free)))
+    mine, theirs, _ = rules.play(g, mine, theirs, stone)
+    in_atari = bb.both(bb.neighbours(g, stone), weak)
+    saved = bb.any_point(bb.both(in_atari, rules.out_of_atari(g, mine, theirs)))
+    return legal & ~is_over(position)[:, None] & (beside | saved.T)

@@ -1,0 +1,64 @@
+"""Active capture: with some probability a move that captures, if there is one."""
+
+from typing import Any
+
+import numpy as np
+
+from jaxgo.board import bitboard as bb
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry
+from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
+from jaxgo.playing.tick import Lanes, Preference, Wants
+
+
+class Capture(Policy):
+    """Captures, where it is asked and a stone can be captured: uniform over the points that capture something.
+
+    Args:
+      q: the probability that it is asked in a ply, 0 to 1.
+    """
+
+    def __init__(self, q: float = 1.0):
+        self.chance = chance_of("q", q)
+
+    @property
+    def wants(self) -> Wants:
+        """Which moves turned out to capture nothing."""
+        return Wants(captures=True)
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
+        """The points that may capture."""
+        points = may_capture(g, lanes.own, lanes.opp)
+        return [Preference(points, known, coin, capturing=points)]
+
+    def __repr__(self) -> str:
+        return self._named(q=probability_of(self.chance))
+
+
+def may_capture(g: Geometry, own: Board, opp: Board) -> Board:
+    """The empty points that capture an enemy chain, and few others; the tick finds out which do."""
+    empty = bb.complement(g, bb.either(own, opp))
+    return bb.both(bb.neighbours(g, may_be_in_atari(g, opp, empty)), empty)
+
+
+def may_be_in_atari(g: Geometry, stones: Board, empty: Board) -> Board:
+    """The stones of chains in atari, and few others: all of which it is not seen that their chain has two liberties.
+
+    It is seen if a stone has two, or if the chain is reached, by sweeps that may fall short, from liberties in even columns and
+    from others in odd ones.
+    """
+    north, south = bb.from_north(g, empty), bb.from_south(g, empty)
+    west, east = tuple(x << g.word(1) for x in empty), tuple(bb.down(x, 1) for x in empty)
+    two = tuple(((a | b) & (c | d) | a & b | c & d) & x for a, b, c, d, x in zip(north, south, west, east, stones))
+    even = tuple(x & word for x, word in zip(empty, every_other_column(g)))
+    reached = [bb.spread(g, bb.both(bb.neighbours(g, x), stones), stones) for x in (even, bb.without(empty, even))]
+    return bb.without(stones, bb.spread(g, bb.either(two, bb.both(*reached)), stones))
+
+
+def every_other_column(g: Geometry) -> tuple[np.integer, ...]:
+    """The set of the points in even columns, words of numpy."""
+    row = sum(1 << x for x in range(0, g.size, 2))
+    words = [0] * g.num_words
+    for word, shift in zip(g.word_of_row, g.shift_of_row):
+        words[word] |= row << int(shift)
+    return tuple(g.word(x) for x in words)

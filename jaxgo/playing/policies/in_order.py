@@ -1,0 +1,86 @@
+"""Several policies, one after the other, and what users may give where a policy is asked for."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry
+from jaxgo.playing.policies.policy import Policy
+from jaxgo.playing.tick import Lanes, Preference, Wants
+
+
+class Uniform(Policy):
+    """All moves uniform over the legal points that fill no own eye: what playouts play where no other policy has a move."""
+
+    ARRAYS = ()
+
+    def __repr__(self) -> str:
+        return self._named()
+
+
+class InOrder(Policy):
+    """Policies of which the first that is asked and has a move decides.
+
+    Args:
+      policies: the policies; each tosses a coin of its own.
+    """
+
+    ARRAYS = ("policies",)
+
+    def __init__(self, policies: Sequence[Policy]):
+        self.policies = tuple(policies)
+
+    @property
+    def wants(self) -> Wants:
+        """What any of them wants."""
+        return Wants(*map(any, zip(*(policy.wants for policy in self.policies))))
+
+    def check(self, size: int) -> None:
+        """As of each."""
+        for policy in self.policies:
+            policy.check(size)
+
+    def laid_out(self, g: Geometry) -> "InOrder":
+        """Each of them."""
+        return InOrder([policy.laid_out(g) for policy in self.policies])
+
+    def known(self, g: Geometry, lanes: Lanes) -> Any:
+        """What each of them looks up."""
+        return tuple(policy.known(g, lanes) for policy in self.policies)
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
+        """Those of each in turn."""
+        each = zip(self.policies, known)
+        return [x for i, (policy, its) in enumerate(each) for x in policy.preferences(g, lanes, points, its, coin + i)]
+
+    def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
+        """By each in turn."""
+        for policy, its in zip(self.policies, known):
+            lanes = policy.after(g, lanes, its)
+        return lanes
+
+    def __repr__(self) -> str:
+        return repr(list(self.policies))
+
+
+Policies: TypeAlias = Policy | Sequence[Policy] | None
+"""A playout policy, several in order, or None for uniform playouts."""
+
+
+def policy_of(given: Policies, size: int) -> Policy | None:
+    """The policy that a user has given for boards of a size, checked; None for uniform playouts.
+
+    Raises:
+      TypeError, ValueError: it is no policy, or not for this size.
+    """
+    policies = [] if given is None else [given] if isinstance(given, Policy) else given
+    if not isinstance(policies, Sequence) or not all(isinstance(policy, Policy) for policy in policies):
+        raise TypeError(f"policy must be a playout policy such as jaxgo.Capture(0.9), a sequence of them or None, not {given!r}")
+    asked = [policy for policy in policies if not isinstance(policy, Uniform)]
+    if asked != list(policies[: len(asked)]):
+        raise ValueError(f"policy must have jaxgo.Uniform() at its end, as it always has a move, not {given!r}")
+    for policy in asked:
+        policy.check(size)
+    if not asked:
+        return None
+    return asked[0] if len(asked) == 1 else InOrder(asked)

@@ -1,0 +1,131 @@
+"""Last good reply: the answer to the opponent's last move that was last seen to win.
+
+Peter Drake, "The last-good-reply policy for Monte-Carlo Go" (2009); with forgetting: Hendrik Baier and Peter Drake, "The power of
+forgetting: improving the last-good-reply policy in Monte Carlo Go" (2010).
+"""
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxgo.base import checks
+from jaxgo.board import bitboard as bb
+from jaxgo.board.bitboard import Board
+from jaxgo.board.dynamics import is_traced
+from jaxgo.board.geometry import Geometry
+from jaxgo.board.position import Position
+from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
+from jaxgo.playing.tick import Lanes, Preference, Wants
+
+if TYPE_CHECKING:
+    from jaxgo.results.playouts import Playouts
+
+#: Where there is no reply.
+NO_REPLY = -1
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["replies"], meta_fields=["size", "forgetting"])
+class Replies:
+    """Replies to moves, none at first. Immutable; a pytree.
+
+    Args:
+      size: N, from 2 to 25.
+      forgetting: whether a reply is dropped when it is played by the loser (Baier and Drake), or kept (Drake).
+
+    Attributes:
+      replies: int32 [2, P + 1]: the point that Black (0) or White (1) answers a move at each point with, -1 for none; there is
+        never one to a pass, P.
+      size: N.
+      forgetting: as given.
+    """
+
+    replies: Any
+    size: int
+    forgetting: bool
+
+    def __init__(self, size: int, forgetting: bool = True, *, replies: Any = None):
+        if replies is None:
+            replies = np.full((2, checks.size(size) ** 2 + 1), NO_REPLY, np.int32)
+            if not isinstance(forgetting, bool):
+                raise TypeError(f"forgetting must be True or False, not {forgetting!r}")
+        self.size, self.forgetting, self.replies = size, forgetting, replies
+
+    def update(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Replies":
+        """The replies after playouts, one after the other in the order of positions and numbers, worked out on the device.
+
+        In each playout every move of the winner becomes his reply to the move before it; and if there is forgetting, every reply
+        that the loser has played is dropped. A draw changes nothing.
+
+        Args:
+          playouts: with moves, of `jaxgo.playouts(..., moves=True)` or `jaxgo.simulate`; B n max_plies below 2**31.
+          position: the B positions that they are from.
+          komi: points that White gets; a finite number, or B of them.
+
+        Raises:
+          TypeError, ValueError: playouts without moves, too many, or of another size or number of positions.
+        """
+        from jaxgo.results import learning
+
+        return Replies(self.size, self.forgetting, replies=learning.replies(self, playouts, position, komi))
+
+    def __repr__(self) -> str:
+        number = "" if is_traced(self.replies) else f": {(np.asarray(self.replies) != NO_REPLY).sum():,} replies"
+        return f"Replies({self.size}, forgetting={self.forgetting}){number}"
+
+
+class LastGoodReply(Policy):
+    """Answers the last move, where it is asked, as the one who won a playout did last, if that is legal and fills no own eye.
+
+    The replies stay as they are while playouts are played; they are learned between batches, by `Replies.update`.
+
+    Args:
+      replies: what has been learned. New ones are not compiled for.
+      p: the probability that it is asked in a ply, 0 to 1.
+    """
+
+    ARRAYS = ("chance", "replies")
+    STATIC = ("size",)
+
+    def __init__(self, replies: Replies, p: float = 1.0):
+        if not isinstance(replies, Replies):
+            raise TypeError(f"replies must be jaxgo.Replies, not {type(replies).__name__}")
+        self.chance, self.size, self.replies = chance_of("p", p), replies.size, replies.replies
+
+    replies: Any
+    """As in `Replies`."""
+
+    @property
+    def wants(self) -> Wants:
+        """Who is to move, and the last move."""
+        return Wants(last=True, colour=True)
+
+    def check(self, size: int) -> None:
+        """That of the replies."""
+        if size != self.size:
+            raise ValueError(f"policy has replies for boards of size {self.size}, but position is of size {size}")
+
+    def laid_out(self, g: Geometry) -> "LastGoodReply":
+        """With the bit index of the reply, or of the pass, to each last move by bit index, one colour after the other."""
+        point_of_index = np.full(g.pass_index + 1, g.num_points, np.int32)
+        point_of_index[g.index_of_point] = np.arange(g.num_points + 1, dtype=np.int32)
+        index = jnp.asarray(g.index_of_point)[jnp.where(self.replies < jnp.int32(0), jnp.int32(g.num_points), self.replies)]
+        return self.tree_unflatten((self.size,), (self.chance, index[:, point_of_index].reshape(-1)))
+
+    def known(self, g: Geometry, lanes: Lanes) -> Any:
+        """The chance, and the reply."""
+        memory = lanes.memory
+        assert memory is not None and memory.black is not None and memory.last is not None
+        place = (jnp.int32(1) - memory.black) * jnp.int32(self.replies.shape[0] // 2) + memory.last
+        return super().known(g, lanes), self.replies.at[place].get(mode="promise_in_bounds")
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
+        """The reply."""
+        chance, reply = known
+        return [Preference(bb.one_point(g, reply), chance, coin)]
+
+    def __repr__(self) -> str:
+        return self._named(size=self.size, p=probability_of(self.chance))

@@ -1,0 +1,49 @@
+"""The mercy rule: playouts that are decided are not played to their end."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgo.base import checks
+from jaxgo.base.constants import MAX_SIZE
+from jaxgo.board import bitboard as bb
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry
+from jaxgo.playing.policies.policy import Policy
+from jaxgo.playing.tick import Lanes, Preference
+
+
+class Mercy(Policy):
+    """Ends a playout after the first ply that leaves one player with so many stones more than the other; prefers no moves.
+
+    Such a playout is scored as it stands and counts as truncated.
+
+    Args:
+      stones: how many more, from 1.
+    """
+
+    ARRAYS = ("stones",)
+
+    def __init__(self, stones: int):
+        self.stones = np.asarray(checks.integer("stones", stones, 1, MAX_SIZE**2), np.int32)
+
+    stones: Any
+
+    def known(self, g: Geometry, lanes: Lanes) -> Any:
+        """How many stones."""
+        return jnp.broadcast_to(self.stones, lanes.move.shape)
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
+        """None."""
+        return []
+
+    def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
+        """Those that are decided have no plies left."""
+        lead = bb.count(lanes.own) - bb.count(lanes.opp)
+        decided = (jnp.abs(lead) >= known) & (lanes.plies > jnp.int32(0))
+        return lanes._replace(plies_left=jnp.where(decided, jnp.int32(0), lanes.plies_left))
+
+    def __repr__(self) -> str:
+        return self._named(stones=self.stones if isinstance(self.stones, jax.core.Tracer) else int(self.stones))

@@ -1,0 +1,41 @@
+"""Policies as command lines name them."""
+
+from jaxgo.playing.policies.advisor import Advisor
+from jaxgo.playing.policies.advisor_table import AdvisorTable
+from jaxgo.playing.policies.capture import Capture
+from jaxgo.playing.policies.in_order import Uniform
+from jaxgo.playing.policies.mercy import Mercy
+from jaxgo.playing.policies.patterns import Patterns
+from jaxgo.playing.policies.policy import Policy
+
+#: How policies are written, for people.
+SYNTAX = "capture[:Q], patterns[:P], advisor:P:TABLE.npz, mercy:STONES and uniform, with commas between them"
+
+
+def policies_of(text: str) -> list[Policy]:
+    """The policies that a text names, in order: those of `SYNTAX`; Q and P are probabilities, 1 where none is given.
+
+    Raises:
+      ValueError: the text names something else, or the table's file holds none.
+      OSError: the table's file cannot be read.
+    """
+    return [_policy_of(part.strip(), text) for part in text.split(",")]
+
+
+def _policy_of(part: str, text: str) -> Policy:
+    name, *values = part.split(":", 2)
+    if name == "mercy" and len(values) == 1 and values[0].isdecimal():
+        return Mercy(int(values[0]))
+    try:
+        probability = float(values[0]) if values else 1.0
+    except ValueError:
+        name = ""
+    if name == "uniform" and not values:
+        return Uniform()
+    if name == "capture" and len(values) < 2:
+        return Capture(probability)
+    if name == "patterns" and len(values) < 2:
+        return Patterns(probability)
+    if name == "advisor" and len(values) == 2:
+        return Advisor(probability, AdvisorTable.load(values[1]))
+    raise ValueError(f"policy must be of {SYNTAX}, not {text!r}")

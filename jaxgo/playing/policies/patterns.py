@@ -1,0 +1,148 @@
+"""MoGo's playouts: answer an atari, play a local pattern, capture beside the last move.
+
+Sylvain Gelly, Yizao Wang, Remi Munos and Olivier Teytaud, "Modification of UCT with patterns in Monte-Carlo Go" (2006).
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxgo.base.one_loop import in_one_loop
+from jaxgo.board import bitboard as bb
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry
+from jaxgo.playing.policies import pattern_table
+from jaxgo.playing.policies.capture import may_capture
+from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
+from jaxgo.playing.policies.saving import Saving, of_lanes
+from jaxgo.playing.tick import Lanes, Preference, Wants
+
+#: Steps to the eight points around one, (rows, columns), in rows.
+STEPS = tuple((dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0))
+
+
+class Known(NamedTuple):
+    """What it looks up; arrays [L]."""
+
+    chance: jax.Array
+    saving: Saving | None
+    """What saves chains."""
+    matches: tuple[jax.Array, ...]
+    """int32, 1 where a pattern matches, for each of `STEPS`."""
+
+
+class Patterns(Policy):
+    """Plays, where it is asked, by MoGo's order:
+
+     1. `save`: where the last move stands beside chains of the mover that are in atari, a move that saves one: one after which it
+        has two liberties or more, or one that captures on a liberty of an enemy chain which touches it;
+     2. `match`: a move on one of the eight points around the last move, where a 3x3 pattern matches (`pattern_table.PATTERNS`);
+     3. `capture`: a capture on one of these points.
+
+    The first of these that has a legal move which fills no own eye decides, with equal chances for its moves.
+
+    Args:
+      p: the probability that it is asked in a ply, 0 to 1.
+      save, match, capture: which parts there are.
+    """
+
+    STATIC = ("save", "match", "capture")
+
+    def __init__(self, p: float = 1.0, *, save: bool = True, match: bool = True, capture: bool = True):
+        self.chance, self.save, self.match, self.capture = chance_of("p", p), save, match, capture
+        for name in self.STATIC:
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
+
+    save: bool
+    match: bool
+    capture: bool
+
+    @property
+    def wants(self) -> Wants:
+        """The last move, and which moves capture nothing."""
+        return Wants(last=True, captures=self.save or self.capture)
+
+    def known(self, g: Geometry, lanes: Lanes) -> Known:
+        """By floods, and by looking up what lies around the points around the last move."""
+        assert lanes.memory is not None and lanes.memory.last is not None
+        last, matches = lanes.memory.last, ()
+        saving = of_lanes(g, lanes) if self.save else None
+        if self.match:
+            codes = jnp.stack(in_one_loop(lambda *x: surroundings(g, *x), lanes.own, lanes.opp, last))
+            words = jnp.asarray(pattern_table.table()).at[codes >> jnp.int32(5)].get(mode="promise_in_bounds")
+            matches = tuple((words >> (codes & jnp.int32(31)).astype(jnp.uint32) & jnp.uint32(1)).astype(jnp.int32))
+        return Known(super().known(g, lanes), saving, matches)
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Known, coin: int = 0) -> list[Preference]:
+        """Those of its parts, in order."""
+        assert lanes.memory is not None and lanes.memory.last is not None
+        around, found = [moved(g, bb.one_point(g, lanes.memory.last), *step) for step in STEPS], []
+        taking = may_capture(g, lanes.own, lanes.opp) if self.save or self.capture else ()
+        if known.saving is not None:
+            moves, attackers = known.saving
+            captures = bb.without(bb.both(taking, bb.neighbours(g, attackers)), moves)
+            found.append(Preference(bb.either(moves, captures), known.chance, coin, captures))
+        if self.match:
+            pairs = zip(known.matches, around)
+            matching = [tuple(jnp.where(match != jnp.int32(0), x, g.word(0)) for x in point) for match, point in pairs]
+            found.append(Preference(union(matching), known.chance, coin))
+        if self.capture:
+            captures = bb.both(taking, union(around))
+            found.append(Preference(captures, known.chance, coin, captures))
+        return found
+
+    def __repr__(self) -> str:
+        return self._named(p=probability_of(self.chance), save=self.save, match=self.match, capture=self.capture)
+
+
+def moved(g: Geometry, a: Board, dy: int, dx: int) -> Board:
+    """A set moved by a row south or north and a column east or west, or neither; bits may leave the board."""
+    a = bb.from_north(g, a) if dy > 0 else bb.from_south(g, a) if dy < 0 else a
+    return tuple(x << g.word(1) for x in a) if dx > 0 else tuple(bb.down(x, 1) for x in a) if dx < 0 else a
+
+
+def union(boards: list[Board]) -> Board:
+    """The union of some sets."""
+    out = boards[0]
+    for board in boards[1:]:
+        out = bb.either(out, board)
+    return out
+
+
+def surroundings(g: Geometry, own: Board, opp: Board, last: jax.Array) -> list[jax.Array]:
+    """int32: what lies around each of the eight points around the last move, a number as `pattern_table.table` reads it."""
+    word_of, bit = last >> jnp.int32(g.word_bits.bit_length() - 1), last & jnp.int32(g.word_bits - 1)
+    slot = lax.div(bit, jnp.int32(g.stride))
+    y, x = slot * jnp.int32(g.num_words) + word_of, bit - slot * jnp.int32(g.stride)
+
+    def row(a: Board) -> jax.Array:
+        """int32: the five bits around the last move in its row."""
+        word = a[0]
+        for w in range(1, g.num_words):
+            word = jnp.where(word_of == jnp.int32(w), a[w], word)
+        places = bit - jnp.int32(2)
+        left = word << jnp.maximum(-places, jnp.int32(0)).astype(word.dtype)
+        five = lax.shift_right_logical(left, jnp.maximum(places, jnp.int32(0)).astype(word.dtype)) & g.word(31)
+        return five.astype(jnp.int32)
+
+    # Columns x - 2 to x + 2 that are on the board.
+    columns = (jnp.int32((1 << g.size) - 1) << jnp.int32(2)) >> x
+    both = own, opp
+    north, south = ([move(g, a) for a in both] for move in (bb.from_north, bb.from_south))
+    boards = {-1: north, 0: both, 1: south, -2: [bb.from_north(g, a) for a in north], 2: [bb.from_south(g, a) for a in south]}
+    lows, highs = {}, {}
+    for dy, (mine, theirs) in boards.items():
+        there = (y + jnp.int32(dy) >= jnp.int32(0)) & (y + jnp.int32(dy) < jnp.int32(g.size))
+        inside = jnp.where(there, columns, jnp.int32(0))
+        outside = ~inside & jnp.int32(31)
+        lows[dy], highs[dy] = ((row(a) & inside) | outside for a in (mine, theirs))
+
+    def around(rows: dict[int, jax.Array], dy: int, dx: int) -> jax.Array:
+        cells = [rows[dy + i] >> jnp.int32(dx + 1) & jnp.int32(7) for i in (-1, 0, 1)]
+        nine = cells[0] | cells[1] << jnp.int32(3) | cells[2] << jnp.int32(6)
+        return nine & jnp.int32(15) | nine >> jnp.int32(1) & jnp.int32(0xF0)
+
+    return [around(lows, dy, dx) | around(highs, dy, dx) << jnp.int32(8) for dy, dx in STEPS]

@@ -1,0 +1,115 @@
+"""What a playout policy is."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgo.board.bitboard import Board
+from jaxgo.board.geometry import Geometry
+from jaxgo.playing.draws import CHANCES
+from jaxgo.playing.tick import Lanes, Preference, Wants
+
+
+class Policy:
+    """A playout policy: a pytree of arrays, which compiled programs take as arguments.
+
+    A subclass names its attributes in `ARRAYS` and `STATIC`: programs are compiled anew where the latter differ, and where the
+    former have another shape. When a program is traced, `laid_out` is called once, `known` before each tick, `preferences`
+    in it and `after` after it.
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("chance",)
+    """Attributes that are arrays, or pytrees of arrays."""
+    STATIC: ClassVar[tuple[str, ...]] = ()
+    """Attributes that are hashable values."""
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        jax.tree_util.register_pytree_node_class(cls)
+
+    def tree_flatten(self) -> tuple[tuple, tuple]:
+        """The arrays, and the static values."""
+        return tuple(getattr(self, name) for name in self.ARRAYS), tuple(getattr(self, name) for name in self.STATIC)
+
+    @classmethod
+    def tree_unflatten(cls, static: tuple, arrays: Sequence) -> Self:
+        """The policy of what `tree_flatten` gave, unchecked: jax puts all kinds of things into pytrees."""
+        self = object.__new__(cls)
+        for name, value in (*zip(cls.ARRAYS, arrays), *zip(cls.STATIC, static)):
+            setattr(self, name, value)
+        return self
+
+    @property
+    def wants(self) -> Wants:
+        """What lanes must remember for it."""
+        return Wants()
+
+    def check(self, size: int) -> None:
+        """Raises ValueError if it is not for boards of `size`."""
+
+    def laid_out(self, g: Geometry) -> "Policy":
+        """The policy for boards laid out as `g` says; sets of points that it carries are in words of 32 bits before."""
+        return self
+
+    def known(self, g: Geometry, lanes: Lanes) -> Any:
+        """What it must look up to have preferences, a pytree of arrays [L]."""
+        return jnp.broadcast_to(self.chance, lanes.move.shape)
+
+    def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
+        """What it prefers, the first above the second; elementwise, of the lanes and what it knows alone.
+
+        Args:
+          g: the boards' layout.
+          lanes: the playouts.
+          points: what the mover may draw, though some may be suicide; of what is preferred, these are meant.
+          known: what `known` gave.
+          coin: the number of its coin.
+        """
+        raise NotImplementedError
+
+    def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
+        """The lanes after a tick in which it was asked, of which it may end some; elementwise."""
+        return lanes
+
+    chance: Any
+    """int32 scalar: how likely it is asked, of `CHANCES`."""
+
+    def _named(self, **values) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
+
+class PolicyForm(NamedTuple):
+    """All of a policy that programs are compiled for; hashable."""
+
+    structure: jax.tree_util.PyTreeDef
+    shapes: tuple[jax.ShapeDtypeStruct, ...]
+    """Of its arrays."""
+
+    @classmethod
+    def of(cls, policy: Policy) -> "PolicyForm":
+        """That of a policy."""
+        arrays, structure = jax.tree.flatten(policy)
+        return cls(structure, tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays))
+
+    def with_arrays(self, arrays: Sequence) -> Policy:
+        """The policy with these arrays."""
+        return jax.tree.unflatten(self.structure, arrays)
+
+
+def chance_of(name: str, probability: float) -> np.ndarray:
+    """int32 scalar: a probability as one of `CHANCES`, which holds it to 6e-8, and 0 and 1 exactly."""
+    if isinstance(probability, (bool, str, bytes)) or not np.isreal(probability) or np.ndim(probability):
+        raise TypeError(f"{name} must be a number from 0 to 1, not {probability!r}")
+    value = float(probability)
+    if not (math.isfinite(value) and 0.0 <= value <= 1.0):
+        raise ValueError(f"{name} must be between 0 and 1, not {value}")
+    return np.asarray(round(value * CHANCES), np.int32)
+
+
+def probability_of(chance) -> float:
+    """The probability of a chance, as given to 6e-8; NaN where it is traced."""
+    return math.nan if isinstance(chance, jax.core.Tracer) else round(float(chance) / CHANCES, 7)
