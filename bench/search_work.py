@@ -1,4 +1,4 @@
-"""What a tree search does when it is timed, and `jaxgo.playouts` of the same batch beside it."""
+"""What a tree search does when it is timed, and `jaxgo.evaluate` beside it."""
 
 import dataclasses
 import time
@@ -104,25 +104,21 @@ class AtOnce:
         return dataclasses.replace(self._found.some(slice(0, call)), hash=hashes)
 
 
-class SameBatch:
-    """`jaxgo.playouts` from the positions after every first move, as many as a round has leaves."""
+class Bulk:
+    """`jaxgo.evaluate` of the empty board: what the same machine plays without a tree."""
 
-    def __init__(self, size: int, leaves: int, playouts: int):
-        """Makes the positions; arguments as of `InSearch`."""
-        self._positions = jaxgo.Position.empty(size, leaves).play(np.arange(leaves) % (size * size))
-        self._playouts, self._seed = playouts, 0
+    def __init__(self, size: int):
+        """Makes the position."""
+        self._position, self._seed = jaxgo.Position.empty(size), 0
 
     def run(self, count: int) -> Work:
-        """Plays batches until there are `count` playouts."""
-        calls = -(-count // (len(self._positions) * self._playouts))
-        for _ in range(calls):
-            self._seed += 1
-            jaxgo.playouts(self._positions, self._playouts, seed=self._seed)
-        return Work(calls * len(self._positions) * self._playouts)
+        """Plays so many playouts."""
+        self._seed += 1
+        return Work(int(jaxgo.evaluate(self._position, count, seed=self._seed).num_playouts.sum()))
 
 
 def shares(label: str) -> dict[str, float]:
-    """Of the last run: the shares of the time on the clock spent choosing, waiting and backing up, and the devices' busy share."""
+    """Of the last run: the shares of the clock's time spent choosing, waiting and backing up, and the devices' busy share."""
     return _SHARES[label]
 
 

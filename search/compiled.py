@@ -16,8 +16,8 @@ import numba
 MODULES = ("backup", "compiled", "descent", "histories", "nodes", "tree", "values")
 
 
-#: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own parts
-#: do): half the time of a descent.
+#: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own
+#: parts do): half the time of a descent.
 _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 

@@ -97,8 +97,8 @@ def room_to_ask(memory, count: int) -> Asked:
 
 @compiled
 def ask(memory, black, leaves, rows, asked):
-    """Writes what the device is asked: to play from leaves that are ready and the root as they are, from others by the move to them,
-    and nothing of ends of the game. Of how many it is asked.
+    """Writes what the device is asked: to play from leaves that are ready and the root as they are, from others by the move to
+    them, and nothing of ends of the game. Of how many it is asked.
 
     Args:
       memory: the tree.

@@ -1,10 +1,10 @@
 """The tree's memory: nodes, their links, and the room that their statistics take; compiled.
 
 A node is a record, linked to its parent, its first child and its next sibling. Its statistics of moves lie in one of three pools,
-as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point; from the
-second visit on there is a row of 16-bit counts, or of 32-bit floats where points earn fractions (weighted credits); a node of many
-playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and their results, side by side, so that choosing a move
-reads one row instead of all children. All share one limit in bytes.
+as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point; from
+the second visit on there is a row of 16-bit counts, or of 32-bit floats where points earn fractions (weighted credits); a node of
+many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and
+their results, side by side, so that choosing a move reads one row instead of all children. All share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
 so that giving up a million nodes takes no time. What lies beside a new root is not given up at once: the last few roots are held
@@ -29,8 +29,8 @@ FREE, NEW, READY, STRUCK, DEAD = range(5)
 NODES, FIRST, NARROW, WIDE = range(4)
 #: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
 MOST_IN_A_BYTE = 15
-#: From so many playouts on, a node's statistics are 64-bit floats: of counts in 16 bits, and of 32-bit floats. One leaf's playouts
-#: beyond (at most 16,000) and their results, in halves, are held exactly, as V2's credits are, which are larger than counts.
+#: From so many playouts on, a node's statistics are 64-bit floats: of counts in 16 bits, and of 32-bit floats. What one leaf's
+#: playouts, at most 16,000, add beyond, and their results, in halves, are held exactly, as V2's credits are, which are larger.
 WIDE_FROM, WIDE_FROM_FLOATS = 1 << 14, 1 << 22
 #: Earlier roots that are held, at most.
 MOST_HELD = 8
@@ -56,8 +56,9 @@ POOL = np.dtype([("bytes", np.int64), ("count", np.int64), ("spare", np.int64)])
 """A pool: bytes of a row, rows ever used, and how many of these are free again."""
 
 BOOK = np.dtype([(name, np.int64) for name in ("used", "limit", "root", "earlier", "held", "dead", "hand", "wide_from")])
-"""Bytes in use and allowed, the root, the root before it and how many of these are held, the first node of the dead, the last node
-that the hand came by, and the playouts from which on statistics are wide. Earlier roots are linked as siblings, the last one first."""
+"""Bytes in use and allowed, the root, the root before it and how many of these are held, the first node of the dead, the last
+node that the hand came by, and the playouts from which on statistics are wide. Earlier roots are linked as siblings, the last
+one first."""
 
 
 class Memory(NamedTuple):
@@ -74,8 +75,8 @@ class Memory(NamedTuple):
     first: np.ndarray
     """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
     narrow: np.ndarray
-    """uint16, or float32 for fractions, [rows, C + 1, 2, M]: what each point has earned, and that times the results of who earned it; last the visits of each
-    move, those on their way included, and their results for the mover, in halves."""
+    """uint16, or float32 for fractions, [rows, C + 1, 2, M]: what each point has earned, and that times the results of its earner;
+    last the visits of each move, those on their way included, and their results for the mover, in halves."""
     wide: np.ndarray
     """float64, likewise."""
     spare: np.ndarray
@@ -259,10 +260,10 @@ def keep(memory, node):
 
 @compiled
 def go_back(memory):
-    """Makes the last of the earlier roots, of which there must be one, the root again; whether there was room for what it counts then.
+    """Makes the last of the earlier roots, of which there must be one, the root again; whether there was room for its sums.
 
-    The present root hangs below it again. What has been played below that since then counts for both, but for the RAVE statistics:
-    those of the earlier root are still the old ones.
+    The present root hangs below it again. What has been played below that since then counts for both, but for the RAVE
+    statistics: those of the earlier root are still the old ones.
     """
     book = memory.book[0]
     node, above = np.int64(book.root), np.int64(book.earlier)
@@ -347,7 +348,7 @@ def read_moves(memory, node, out):
 
 @part
 def read_row(memory, pool, row, colour, out):
-    """The same of a row of a pool, or, for the colour after the last, the visits and wins of moves; zeros where nothing is held."""
+    """The same of a row of a pool; for the colour after the last, the visits and wins of moves; zeros where nothing is held."""
     if pool == NARROW:
         for what in range(2):
             copy(out[what], memory.narrow[row, colour, what])

@@ -1,6 +1,6 @@
 """Rule sets by the names and dictionaries that clients of KataGo send, and what of them is played.
 
-One set of rules is played: area scoring, positional superko, no suicide, no tax on groups and no button (see `jaxgo.board.rules`).
+One set of rules is played: area scoring, positional superko, no suicide, no tax on groups, no button (see `jaxgo.board.rules`).
 Any other set is played as that one. Where the difference could change a score without anybody noticing, a warning says so; a
 play that the ko rule or suicide forbids here is refused as an illegal move, which no client overlooks. What a set does keep are
 its komi and the points that White gets for handicap stones.

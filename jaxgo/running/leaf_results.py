@@ -40,8 +40,8 @@ class LeafResults:
       squares: int64 [B]: sum of the squares of these areas' differences.
       firsts: int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play
         at each point (0), and his own results in these, in halves (1). 0 for the pass.
-      events: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end), with 2**14 added where they captured. None
-        unless asked for; `moves` and `captured` tell them apart.
+      events: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end), with 2**14 added where they captured.
+        None unless asked for; `moves` and `captured` tell them apart.
       results: int8 [B, K]: each playout's result for the mover, in halves. None unless asked for.
     """
 

@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _leave_at_once(status: int) -> NoReturn:
-    """Ends the process while its threads may be compiling: Python's own end would tear these down inside a compiler, which aborts."""
+    """Ends the process while its threads may be compiling: Python's own end would tear them down in a compiler, and abort."""
     os._exit(status)
 
 
