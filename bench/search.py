@@ -25,8 +25,8 @@ HOST = "rave, host alone"
 #: Searches: the rule (see `bench.search_work.RULES`), the leaves of a round, and whether the device answers at once.
 SEARCHES = {
     "rave": ("rave", LEAVES, False), f"rave, {FEW_LEAVES} x {PLAYOUTS}": ("rave", FEW_LEAVES, False),
-    "uct": ("uct", LEAVES, False), "v1": ("rave-v1", LEAVES, False), "v2": ("rave-v2", LEAVES, False), "mctr": ("rave-mctr", LEAVES, False),
-    HOST: ("rave", LEAVES, True),
+    "uct": ("uct", LEAVES, False), "v1": ("rave-v1", LEAVES, False), "v2": ("rave-v2", LEAVES, False),
+    "mctr": ("rave-mctr", LEAVES, False), HOST: ("rave", LEAVES, True),
 }  # fmt: skip
 
 

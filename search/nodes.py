@@ -75,8 +75,8 @@ class Memory(NamedTuple):
     first: np.ndarray
     """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
     narrow: np.ndarray
-    """uint16, or float32 for fractions, [rows, C + 1, 2, M]: what each point has earned, and that times the results of its earner;
-    last the visits of each move, those on their way included, and their results for the mover, in halves."""
+    """uint16, or float32 for fractions, [rows, C + 1, 2, M]: what each point has earned, and that times the results of its
+    earner; last the visits of each move, those on their way included, and their results for the mover, in halves."""
     wide: np.ndarray
     """float64, likewise."""
     spare: np.ndarray

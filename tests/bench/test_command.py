@@ -226,10 +226,12 @@ def test_figures_are_short() -> None:
     assert report.seconds({"median": 2.3, "min": 2.25, "max": 2.4}) == "2.30 s (2.25-2.40)"
 
 
-def test_search() -> None:
+def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {name: search.SEARCHES[name] for name in ("rave", "v1", search.HOST)}
+    monkeypatch.setattr(search, "SEARCHES", few)
     document = result_of("search", "--sizes", "5", "--runs", "1", "--count", "4096")
     assert_says_what_it_ran_on(document, "search")
-    assert [entry["name"] for entry in document["results"]] == ["evaluate", *search.SEARCHES]
+    assert [entry["name"] for entry in document["results"]] == ["evaluate", *few]
     for entry in document["results"]:
         assert_spread(entry["per_second"])
     for entry in document["results"][1:]:
