@@ -15,6 +15,7 @@ import itertools
 import math
 import pathlib
 import re
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 
@@ -75,6 +76,8 @@ class _Frame(ctypes.Structure):
     ]  # fmt: skip
 
 
+#: Of each of XLA's threads, whether Python keeps its state.
+_threads = threading.local()
 _answers: dict[int, Answer] = {}
 _numbers = itertools.count(1)
 
@@ -129,6 +132,11 @@ def answering(answer: Answer) -> Iterator[int]:
 
 @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_Frame))
 def _handler(frame_at) -> None:
+    if not hasattr(_threads, "kept"):
+        # Python would otherwise make and drop a state of the thread with each call, which takes time; and while it makes one, a
+        # `tracemalloc.stop` elsewhere may crash it (CPython, up to 3.13).
+        ctypes.pythonapi.PyGILState_Ensure()
+        _threads.kept = True
     frame = frame_at[0]
     if frame.extension and frame.extension[0].base.kind == METADATA:
         version = frame.extension[0].metadata[0].version
