@@ -13,7 +13,7 @@ from jaxgo.board.coordinates import coordinate, point
 from search import move_infos
 from search.flat import FlatSearch
 from search.game import legal_moves
-from search.ownership import Samples
+from search.ownership import Samples, finished
 from search.search import Search
 
 
@@ -109,14 +109,7 @@ class Findings:
           devices: as in `jaxgo.evaluate`.
           stop: asked now and then.
         """
-        parts = self.in_parts(devices)
-        while True:
-            try:
-                next(parts)
-            except StopIteration as end:
-                return end.value
-            if stop():
-                return None
+        return finished(self.in_parts(devices), stop)
 
     def in_parts(self, devices=None) -> "Generator[None, None, Findings]":
         """`with_ownership`, call by call of the device: yields between two of them."""

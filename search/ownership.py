@@ -6,6 +6,7 @@ playouts from each say who owns what. Where there is no tree, as many playouts a
 
 import dataclasses
 from collections.abc import Callable, Generator
+from typing import TypeVar
 
 import jax
 import numpy as np
@@ -20,6 +21,8 @@ from search.tree import Tree
 SAMPLES, SAMPLES_OF_MOVE = 64, 16
 #: Playouts from each.
 PLAYOUTS = 16
+
+Found = TypeVar("Found")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,14 +61,7 @@ class Samples:
           devices: as in `jaxgo.evaluate`.
           stop: asked now and then.
         """
-        parts = self.in_parts(devices)
-        while True:
-            try:
-                next(parts)
-            except StopIteration as end:
-                return end.value
-            if stop():
-                return None
+        return finished(self.in_parts(devices), stop)
 
     def in_parts(self, devices=None) -> Generator[None, None, np.ndarray]:
         """`ownership`, call by call of the device: yields between two of them."""
@@ -99,6 +95,17 @@ class Samples:
             starts, each = jax.device_get(starts[np.zeros(len(points), np.int64)].play(points))[: len(moves)], SAMPLES_OF_MOVE
         groups = np.repeat(np.arange(starts.batch), each)
         return cls(starts[groups], np.ones(len(groups), np.int64), groups, 0.0, seed)
+
+
+def finished(parts: Generator[None, None, Found], stop: Callable[[], bool]) -> Found | None:
+    """What work in parts gives at its end; None once `stop`, asked between them, says so."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            return end.value
+        if stop():
+            return None
 
 
 def sample(tree: Tree, node: int, count: int) -> tuple[np.ndarray, np.ndarray]:

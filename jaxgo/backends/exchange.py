@@ -1,8 +1,8 @@
 """What a program on a CPU and the host tell each other while the program runs, by XLA's foreign function interface.
 
-To begin a program costs about half a millisecond of processor time for each thousand operations that were written into single
-loops (`jaxgo.base.one_loop`): XLA's CPU client sets up a buffer for every one of their values, though none is used. A program
-that goes on, and hands out and takes in arrays while it runs, pays that once.
+To begin a program costs about a tenth of a millisecond of processor time for each thousand operations that were written into
+single loops (`jaxgo.base.one_loop`): XLA's CPU client sets up a buffer for every one of their values, though none is used. A
+program that goes on, and hands out and takes in arrays while it runs, pays that once.
 
 The interface is C (`c_api.h` beside `jax.ffi.include_dir()`), of which a call's frame and its buffers are read here with ctypes.
 `trusted` tries it once per process.

@@ -110,6 +110,7 @@ class Leaves:
 
         Raises:
           TypeError, ValueError: an argument is not what it must be; nothing is begun then.
+          RuntimeError: `close` has been called.
         """
         count, points = checks.integer("the number of leaves", len(moves), 1, self.leaves), self.size**2
         words, num_words = np.asarray(words), 2 * geometry(self.size).num_words

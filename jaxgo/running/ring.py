@@ -102,6 +102,8 @@ class Ring:
         """Begins a call on leaves, uint32 [columns, n]; when the future is done, the room has what was found."""
         call = _Call(columns, room, concurrent.futures.Future())
         with self._news:
+            if self._closed:
+                raise RuntimeError("these Leaves are closed: they take no calls any more")
             if not self._flying:
                 self._pool.submit(self._fly)
                 self._set_flying(True)

@@ -1,6 +1,7 @@
 """Leaves on their way: however calls follow each other on a device, they get the playouts of their names."""
 
 import collections
+import concurrent.futures
 import itertools
 import threading
 import time
@@ -112,6 +113,16 @@ def test_a_program_ends_where_another_ring_waits_for_the_device(monkeypatch):
         leaves.gather(start(leaves, 16, 16 * i))
     assert len(begun) == 3  # the first of these calls found the program waiting for it
     leaves.close()
+
+
+def test_what_is_closed_takes_no_calls_even_while_it_works():
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    under_way = [start(leaves, 16, 16 * i) for i in range(20)]
+    leaves.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        start(leaves, 16, 0)
+    with pytest.raises(concurrent.futures.CancelledError):
+        leaves.gather(under_way[-1])
 
 
 def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
