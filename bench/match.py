@@ -23,8 +23,9 @@ SUMMARY = "a match between two bots or GTP engines, with the confidence interval
 
 _EPILOG = f"""\
 {bots.listing()}
-settings, after the name: visits, seconds; for trees also leaves, playouts_per_leaf, exploration, first_play;
-for RAVE also bias, schedule (mse, hand), k, strict, reference_visits, credit.
+settings, after the name: visits, seconds, policy (whom playouts ask: as in jaxgo evaluate --policy, with + in place of commas);
+for trees also leaves, playouts_per_leaf, exploration, first_play; for RAVE also bias, schedule (mse, hand),
+k, strict, reference_visits, credit.
 
 any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
 rave:seconds=1 in place of --seconds 1 leaves the engine's time alone. Where it fails it loses the game, and is started anew. It

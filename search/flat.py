@@ -7,6 +7,7 @@ import numpy as np
 from jaxgo import BLACK, MoveStatistics, Position, move_statistics
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
+from jaxgo.playing.policies.in_order import Policies
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves
 from search.game import Game, legal_moves
 from search.restrictions import Restrictions
@@ -24,7 +25,7 @@ class FlatSearch:
       history: as in `Player.genmove`.
       rule, komi, devices: as in `FlatPlayer`.
       seed: of the playouts and of the draw among equals.
-      resign, restrictions: as in `FlatPlayer`.
+      resign, restrictions, policy: as in `FlatPlayer`.
     """
 
     #: Playouts between two calls of `progress`, where nothing else can end the thinking.
@@ -32,11 +33,11 @@ class FlatSearch:
 
     def __init__(
         self, position: Position, history, rule: str, *, komi: float, seed: int, resign: float = 0.0,
-        restrictions: Restrictions | None = None, devices=None,
+        restrictions: Restrictions | None = None, devices=None, policy: Policies = None,
     ):  # fmt: skip
         check_one_position(position)
         self.position, self.history, self.rule, self.komi, self.seed = position, history, rule, komi, seed
-        self.resign, self.devices = resign, devices
+        self.resign, self.devices, self.policy = resign, devices, policy
         self.visits = 0
         """Playouts so far."""
         self.statistics: MoveStatistics | None = None
@@ -66,7 +67,7 @@ class FlatSearch:
             start, count = time.monotonic(), min(step, most - self.visits)
             part = move_statistics(
                 self.position, count, rule=self.rule, komi=self.komi, seed=self.seed, first_playout=self.visits,
-                devices=self.devices,
+                devices=self.devices, policy=self.policy,
             )  # fmt: skip
             self.statistics = part if self.statistics is None else self.statistics.plus(part)
             self.visits += count
@@ -101,19 +102,21 @@ class FlatPlayer:
 
     Args:
       rule: one of `jaxgo.credits.RULES`.
-      komi, seed, cleanup, restrictions, devices: as in `search.Search`; of the restrictions, those of the first move.
+      komi, seed, cleanup, restrictions, devices, policy: as in `search.Search`; of the restrictions, those of the first move.
       resign: win rate below which it resigns; 0 never does.
     """
 
-    def __init__(self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None):
+    def __init__(
+        self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None, policy: Policies = None
+    ):
         self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
-        self.resign, self.restrictions, self.devices = resign, restrictions, devices
+        self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
         self._calls = 0
 
     def compile(self, size: int) -> None:
         for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
-            move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices)
+            move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices, policy=self.policy)
         Game(Position.empty(size)).forbidden()
 
     def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
@@ -122,7 +125,7 @@ class FlatPlayer:
         seed = (self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64
         self.search = FlatSearch(
             position, history, self.rule, komi=self.komi, seed=seed, resign=self.resign, restrictions=self.restrictions,
-            devices=self.devices,
+            devices=self.devices, policy=self.policy,
         )  # fmt: skip
         return self.search
 

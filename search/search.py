@@ -14,6 +14,7 @@ import numpy as np
 from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
+from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.request import check_seed
 from search import root
 from search.descent import Ties
@@ -58,6 +59,7 @@ class Search:
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
         is the same.
       restrictions: moves to avoid or to keep to.
+      policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the device's own, where a `device` is given.
 
     Raises:
       TypeError, ValueError: an argument is not what it must be, or the game is over.
@@ -81,6 +83,7 @@ class Search:
         in_flight: int = IN_FLIGHT,
         device: SharedLeaves | None = None,
         restrictions: Restrictions | None = None,
+        policy: Policies = None,
     ):
         check_one_position(position)
         self.rule = Rave() if rule is None else rule
@@ -109,12 +112,12 @@ class Search:
         moves = self.updates == "histories" and self.rule.credit is not None
         if device is not None:
             self._device = device.share(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves, policy=policy
             )
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-                moves=moves,
+                moves=moves, policy=policy,
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxgo import LeafResults, Leaves
 from jaxgo.base import checks
+from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.request import check_seed
 from search.turns import Turns
 
@@ -60,16 +61,17 @@ class SharedLeaves:
       leaves: the most leaves of a call.
       playouts: playouts from each leaf.
       moves: whether to return every playout's moves, as searches with weighted credits need.
+      policy: whom playouts ask for their moves, as in `jaxgo.playouts`.
       devices: as in `jaxgo.playouts`.
       on_done: called, in another thread, whenever the device has finished something.
     """
 
     def __init__(
-        self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, devices=None,
+        self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, policy: Policies = None, devices=None,
         on_done: Callable[[], None] = lambda: None,
     ):  # fmt: skip
-        self._leaves = Leaves(size, leaves, playouts, moves=moves, devices=devices)
-        self._on_done = on_done
+        self._leaves = Leaves(size, leaves, playouts, moves=moves, policy=policy, devices=devices)
+        self._policy, self._on_done = policy, on_done
         self._waiting: collections.deque[_Request] = collections.deque()
         self._under_way: list[_Call] = []
         self._turns, self._smallest_first = Turns(), False
@@ -97,9 +99,11 @@ class SharedLeaves:
         his."""
         return Seat(self, owner, priority)
 
-    def share(self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool) -> "Share":
+    def share(
+        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, policy: Policies = None
+    ) -> "Share":
         """The device as one search sees it that is its own owner; see `Seat.share`."""
-        return self.seat().share(size, leaves, playouts, komi=komi, seed=seed, moves=moves)
+        return self.seat().share(size, leaves, playouts, komi=komi, seed=seed, moves=moves, policy=policy)
 
     def flush(self, patient: bool = False) -> None:
         """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit.
@@ -163,16 +167,20 @@ class Seat:
     def __init__(self, shared: SharedLeaves, owner, priority: int):
         self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
 
-    def share(self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool) -> "Share":
+    def share(
+        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, policy: Policies = None
+    ) -> "Share":
         """The device as one search sees it.
 
         Raises:
-          ValueError: the search is of another shape than the device.
+          ValueError: the search is of another shape than the device, or of another policy.
         """
         device = self._shared._leaves
         mine, others = (device.size, device.playouts, device.moves), (size, playouts, moves)
         if mine != others:
             raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
+        if policy is not self._shared._policy:
+            raise ValueError(f"the shared device plays by the policy {self._shared._policy!r}, the search by {policy!r}")
         checks.integer("leaves", leaves, 1, device.leaves)
         if not isinstance(check_seed(seed), int):
             raise TypeError("seed must be an integer where searches share a device")

@@ -13,6 +13,7 @@ from jaxgo import Position
 from jaxgo.cli import UsageError
 from search.bots import SUMMARIES
 from search.choice import Limits
+from search.commands.options import policy_of_argument
 from search.players import has_tree, make_player, rule_of
 from search.selfplay import Limited
 
@@ -22,6 +23,7 @@ DEFAULT_VISITS = 2_000
 _KINDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a name"}
 _LIMITS = {"visits": int, "seconds": float}
 _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
+_OF_ALL = _LIMITS | {"policy": str}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,9 +54,10 @@ class Bot:
     @property
     def what(self) -> str:
         """What it may take for a move, in words."""
+        limits = f"{self.limits} by {self.options['policy']}" if "policy" in self.options else str(self.limits)
         if not has_tree(self.bot):
-            return str(self.limits)
-        return f"{self.limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
+            return limits
+        return f"{limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
 
     def mover(self, conditions: Conditions, seed: int) -> Limited:
         """One that is ready for a game: compiled.
@@ -148,7 +151,7 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
 
     Args:
       text: what was given.
-      args: of the command, for what is not set: `visits`, `seconds`, `leaves`, `playouts_per_leaf`, `cleanup`.
+      args: of the command, for what is not set: `visits`, `seconds`, `leaves`, `playouts_per_leaf`, `cleanup`; and `size`.
 
     Raises:
       UsageError: there is no such bot or setting, or a value cannot be.
@@ -157,9 +160,11 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     if bot not in SUMMARIES:
         raise UsageError(f"there is no bot {bot!r}; there are: {', '.join(SUMMARIES)}")
     fields = {field.name: field.type for field in dataclasses.fields(rule_of(bot))} if has_tree(bot) else {}
-    kinds = _LIMITS | (_OF_TREES | fields if has_tree(bot) else {})
+    kinds = _OF_ALL | (_OF_TREES | fields if has_tree(bot) else {})
     settings = _settings(text, bot, rest, kinds)
     options: dict[str, object] = {"cleanup": args.cleanup}
+    if "policy" in settings:
+        options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size)
     if has_tree(bot):
         options |= {name: settings.get(name, getattr(args, name)) for name in _OF_TREES}
     visits, seconds = (settings.get(name, getattr(args, name)) for name in _LIMITS)
@@ -172,7 +177,7 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
         found = Bot(text, bot, Limits(visits=visits, seconds=seconds), options)
         player = make_player(bot, **options)
         if has_tree(bot):  # its options are looked at when a search begins
-            player.prepare(Position.empty(2), None).close()
+            player.prepare(Position.empty(args.size), None).close()
     except ValueError as error:
         raise UsageError(f"{text}: {error}") from None
     return found

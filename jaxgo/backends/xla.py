@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base.constants import STAY
 from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
@@ -199,13 +200,13 @@ def empty(
     none, over = whole + np.int32(NO_ITEM), whole + np.int32(2)
     played = board if first_plays else ()
     log = (word,) * (LOGGED // 2) if longest is not None else ()
-    memory = None
+    memory = last = None
     if wants is not None:
         last, black, bound = (whole if wanted else None for wanted in wants)
         memory = Memory(word, last, black, bound, harmless=board if wants.captures else ())
     return Flight(
         lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log, memory),
-        item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none), slot=(word,) * columns,
+        item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none, last), slot=(word,) * columns,
         slot_item=none, taken=zero.astype(np.int32), rows=xp.broadcast_to(zero, (room, columns)),
         events=None if longest is None else xp.broadcast_to(zero.astype(np.int16) - np.int16(1), (room, LOGGED + longest)),
     )  # fmt: skip
@@ -303,7 +304,8 @@ def play_all(
             row = table[jnp.minimum(playout.position_of(job, number), jnp.int32(batch - 1))]
         else:
             row = jnp.broadcast_to(table, (number.shape[0], table.shape[1]))
-        return playout.ready(g, job, number, tuple(row.T))
+        nothing = jnp.full_like(number, STAY) if policy is not None and policy.wants.last else None
+        return playout.ready(g, job, number, tuple(row.T), nothing)
 
     with bb.words_known(g):
         inputs = (*job.seed, job.first_playout, total, job.max_plies, columns[0, 0])

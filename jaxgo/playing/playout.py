@@ -33,6 +33,8 @@ class Ready(NamedTuple):
     counter: jax.Array
     key: jax.Array
     item: jax.Array
+    last: jax.Array | None = None
+    """int32: bit index of the last move, or `Geometry.pass_index`, where a playout policy wants it."""
 
 
 class Job(NamedTuple):
@@ -62,26 +64,33 @@ def position_of(job: Job, number: jax.Array) -> jax.Array:
     return lax.div(number, job.num_playouts)
 
 
-def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array]) -> Ready:
+def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], last: jax.Array | None = None) -> Ready:
     """The job's playouts of some numbers (int32 [L]), NO_ITEM past its end.
 
-    `row` is what the positions' columns hold at `position_of(job, number)`.
+    `row` is what the positions' columns hold at `position_of(job, number)`; `last` is as in `ready_from`.
     """
     playout = lax.rem(number, job.num_playouts)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
     item = jnp.where(number < job.total, item, jnp.int32(NO_ITEM))
-    return ready_from(g, job.seed, job.first_playout + playout, item, row)
+    return ready_from(g, job.seed, job.first_playout + playout, item, row, last)
 
 
 def ready_from(
-    g: Geometry, seed: tuple[jax.Array, jax.Array], playout: jax.Array, item: jax.Array, row: Sequence[jax.Array]
-) -> Ready:
-    """Playouts by their numbers, from positions whose columns are `row`, to be recorded as items; int32 [L]."""
+    g: Geometry, seed: tuple[jax.Array, jax.Array], playout: jax.Array, item: jax.Array, row: Sequence[jax.Array],
+    last: jax.Array | None = None,
+) -> Ready:  # fmt: skip
+    """Playouts by their numbers, from positions whose columns are `row`, to be recorded as items; int32 [L].
+
+    `last` are the points of the moves before, where a policy wants them: other numbers where there was none, or a pass.
+    """
     own, opp, ko, passes, black, stream = table_of(row)
     own, opp = (bb.relaid(board, geometry(g.size), g) for board in (own, opp))
     ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
     counter, key = draws.stream_key(seed, stream, playout)
-    return Ready(own, opp, ko, passes, black, counter, key, item)
+    if last is not None:
+        on_board = (last >= jnp.int32(0)) & (last < jnp.int32(g.num_points))
+        last = jnp.where(on_board, _index_of_point(g, last), jnp.int32(g.pass_index))
+    return Ready(own, opp, ko, passes, black, counter, key, item, last)
 
 
 def fresh_lanes(
@@ -94,7 +103,7 @@ def fresh_lanes(
     memory = None
     if wants is not None:
         memory = Memory(
-            begun=ready.counter, last=zero + jnp.int32(g.pass_index) if wants.last else None,
+            begun=ready.counter, last=ready.last,
             black=ready.black if wants.colour else None, bound=zero if wants.captures else None,
             harmless=none if wants.captures else (),
         )  # fmt: skip

@@ -14,6 +14,8 @@ from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import max_plies
 from jaxgo.board.position import Position
+from jaxgo.playing.policies.in_order import Policies, policy_of
+from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.results.evaluation import Evaluation, Interrupted, Played
 from jaxgo.results.sums import STATISTICS, Sums, reduce_records, zero_sums
 from jaxgo.running.chunks import Chunk
@@ -86,12 +88,15 @@ def evaluations(
 
 
 def plan(
-    size: int, batch: int, num_playouts: int, statistics: Collection[str] = STATISTICS, devices: Devices = None
+    size: int, batch: int, num_playouts: int, statistics: Collection[str] = STATISTICS, *, policy: Policies = None,
+    devices: Devices = None,
 ) -> Plan:  # fmt: skip
     """How `evaluate` would do a job: for programs that must not wait for a compiler in the middle of it."""
+    asked = policy_of(policy, size)
     workers = workers_of(devices)
     lanes = backend_of(workers[0]).most_lanes(size)
-    return Plan.of(_output(_checked(statistics)), size, batch, num_playouts, workers, lanes, max_plies(size))
+    form = None if asked is None else PolicyForm.of(asked)
+    return Plan.of(_output(_checked(statistics)), size, batch, num_playouts, workers, lanes, max_plies(size), form)
 
 
 def _checked(statistics: Collection[str]) -> tuple[str, ...]:

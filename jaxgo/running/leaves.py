@@ -17,6 +17,8 @@ from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
+from jaxgo.playing.policies.in_order import Policies, policy_of
+from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import columns_of
 from jaxgo.results import outcome
 from jaxgo.running.leaf_results import LeafResults as LeafResults
@@ -45,12 +47,13 @@ class Leaves:
       komi: points that White gets, where a call does not say.
       seed: an int in [0, 2**64), or a jax key; likewise.
       moves: whether to return the moves of every playout.
+      policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the move to a leaf is the last move that they know.
       devices: as in `jaxgo.playouts`.
     """
 
     def __init__(
         self, size: int, leaves: int, playouts: int, *, komi: float = 7.5, seed: Seed = 0, moves: bool = False,
-        devices: Devices = None,
+        policy: Policies = None, devices: Devices = None,
     ):  # fmt: skip
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
@@ -61,8 +64,10 @@ class Leaves:
         self._seed = seed_words(seed)
         workers = workers_of(devices)
         self._share = -(-self.leaves // len(workers))
-        shape = Shape(self.size, self._share, self.playouts, self.moves)
-        self._rings = [Ring(shape, device) for device in workers]
+        asked = policy_of(policy, self.size)
+        form, arrays = (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
+        shape = Shape(self.size, self._share, self.playouts, self.moves, form)
+        self._rings = [Ring(shape, device, arrays) for device in workers]
         self._turn = 0
 
     @property

@@ -22,6 +22,7 @@ import concurrent.futures
 import dataclasses
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -68,11 +69,13 @@ class Ring:
     Args:
       shape: of the calls.
       device: which.
+      policy: the arrays of the policy that the playouts ask.
     """
 
-    def __init__(self, shape: Shape, device: jax.Device):
+    def __init__(self, shape: Shape, device: jax.Device, policy: Sequence[np.ndarray] = ()):
         self._backend, self._device, self._shape = backend_of(device), device, shape
-        self._places = PLACES if self._backend.flies_on(shape.size) else 1
+        self._policy = tuple(policy)
+        self._places = PLACES if ring_program.flies(shape, self._backend) else 1
         self._state: Any = None
         self._waiting: collections.deque[_Call] = collections.deque()
         self._under_way: collections.deque[_Call] = collections.deque()
@@ -154,9 +157,10 @@ class Ring:
                     wanted[1][...] = 0
 
             with exchange.answering(answer) as number:
-                self._state, _ = jax.block_until_ready(function(self._state, columns, numbers, np.int32(number)))
+                state, _ = function(self._state, columns, numbers, self._policy, np.int32(number))
+                self._state = jax.block_until_ready(state)
         else:
-            self._state, found = function(self._state, columns, numbers)
+            self._state, found = function(self._state, columns, numbers, self._policy)
             self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))
 
     def _ask(self, columns: np.ndarray, numbers: np.ndarray) -> bool:

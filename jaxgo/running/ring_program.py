@@ -21,7 +21,8 @@ from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.board.position import Position
 from jaxgo.playing import playout, wire
 from jaxgo.playing.playout import NO_ITEM, Job, Ready
-from jaxgo.playing.tick import LOGGED
+from jaxgo.playing.policies.policy import Policy, PolicyForm
+from jaxgo.playing.tick import LOGGED, Wants
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
 from jaxgo.running import leaf_results
 
@@ -47,6 +48,8 @@ class Shape:
     """From each leaf."""
     moves: bool
     """Whether they are told."""
+    policy: PolicyForm | None = None
+    """Whom the playouts ask; its arrays are arguments of the program."""
 
     @property
     def num_columns(self) -> int:
@@ -64,7 +67,7 @@ class State(NamedTuple):
 
     flight: xla.Flight
     table: jax.Array | np.ndarray
-    """uint32 [places * leaves, columns]: position, bounds and seed of each leaf."""
+    """uint32 [places * leaves, columns]: the move to each leaf, its position, bounds and seed."""
 
 
 class Found(NamedTuple):
@@ -80,14 +83,19 @@ class Found(NamedTuple):
     """Likewise, int8 [K, leaves]."""
 
 
+def flies(shape: Shape, backend: Backend) -> bool:
+    """Whether playouts are left under way from call to call; those that ask a policy are, as XLA plays them everywhere."""
+    return shape.policy is not None or backend.flies_on(shape.size)
+
+
 def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
     """The state before the first call, of numpy arrays; empty where nothing is left under way."""
-    if not backend.flies_on(shape.size):
+    if not flies(shape, backend):
         return ()
     # Each array of its own, so that the program may write into it.
     arrays = jax.tree.map(np.array, _empty(shape, backend))
     flight = jax.tree.map(lambda x: x.view(np.uint32).reshape(-1, 2) if x.itemsize == 8 else x, arrays)
-    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_columns - 1), np.uint32))
+    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_columns), np.uint32))
 
 
 def _empty(shape: Shape, backend: Backend) -> xla.Flight:
@@ -96,7 +104,12 @@ def _empty(shape: Shape, backend: Backend) -> xla.Flight:
         g = playing_geometry(shape.size)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // PER_LANE)
     longest = max_plies(shape.size) if shape.moves else None
-    return xla.empty(g, lanes, PLACES * shape.room, longest, True, np.zeros((), np.uint32))
+    return xla.empty(g, lanes, PLACES * shape.room, longest, True, np.zeros((), np.uint32), _wants(shape))
+
+
+def _wants(shape: Shape) -> Wants | None:
+    """What the playouts' policy wants lanes to remember."""
+    return None if shape.policy is None else shape.policy.wants
 
 
 def _narrow(flight: xla.Flight) -> xla.Flight:
@@ -114,8 +127,13 @@ def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
     (device,) = devices
     backend = backend_of(device)
     asked = [jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32), jax.ShapeDtypeStruct((NUMBERS,), np.int32)]
-    step = functools.partial(_step if backend.flies_on(shape.size) else _whole_step, shape, backend)
-    program = functools.partial(_steps, step) if backend.exchanges() else step
+    policy = () if shape.policy is None else shape.policy.shapes
+    one_step = _step if flies(shape, backend) else _whole_step
+
+    def program(state, columns, numbers, policy, *number):
+        step = functools.partial(one_step, shape, backend, shape.policy and shape.policy.with_arrays(policy))
+        return _steps(step, state, columns, numbers, *number) if number else step(state, columns, numbers)
+
     number = [jax.ShapeDtypeStruct((), np.int32)] if backend.exchanges() else []
     state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
     sharding = jax.sharding.SingleDeviceSharding(device)
@@ -123,7 +141,7 @@ def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
         forms.written(backend.form, program),
         in_shardings=sharding, out_shardings=sharding, donate_argnums=0, compiler_options=backend.compiler_options(),
     )  # fmt: skip
-    return jitted.lower(state, *asked, *number).compile()
+    return jitted.lower(state, *asked, policy, *number).compile()
 
 
 #: The programs, by shape and device.
@@ -145,14 +163,16 @@ def _steps(step, state: State, columns: jax.Array, numbers: jax.Array, number: j
     return state, numbers
 
 
-def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numbers: jax.Array) -> tuple[State, Found]:
+def _step(
+    shape: Shape, backend: Backend, policy: Policy | None, state: State, columns: jax.Array, numbers: jax.Array
+) -> tuple[State, Found]:
     """A call: the state after it, and what it gives.
 
     `columns` are the new leaves', uint32 [C, leaves]. `numbers`, int32: one that is not 0; the place and the number of the new
     leaves; the place and number of the oldest, or of none of them, if they are not to be finished yet; the number of leaves of
     each call under way, the oldest first.
     """
-    g, size = geometry(shape.size), shape.size
+    g, size, wants = geometry(shape.size), shape.size, _wants(shape)
     place, count, oldest, awaited = numbers[1:5]
     table = state.table
     positions, rows = _arrive(g, columns)
@@ -168,11 +188,12 @@ def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numb
         at = lax.rem(at + oldest, jnp.int32(PLACES))
         number = number - start
         leaf = jnp.minimum(at * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts)), jnp.int32(len(table) - 1))
-        *row, seed, more_seed = tuple(table[leaf].T)
+        move, *row, seed, more_seed = tuple(table[leaf].T)
         playout_number = lax.rem(number, jnp.int32(shape.playouts))
         item = at * jnp.int32(shape.room) + playout_number * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts))
         item = jnp.where(number + start < ends[-1], item, jnp.int32(NO_ITEM))
-        return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:-2])
+        last = move.astype(jnp.int32) if wants is not None and wants.last else None
+        return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:-2], last)
 
     g_playing = playing_geometry(size)
     first = oldest * jnp.int32(shape.room)
@@ -180,7 +201,9 @@ def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numb
     wanted = xla.Awaited(awaited * jnp.int32(shape.playouts), first, end)
     with bb.words_known(g_playing):
         flight = _wide(state.flight, shape, backend)
-        flight = xla.play_on(g_playing, flight, xla.Supply(ends[-1], ready, jnp.int32(max_plies(size))), wanted)
+        if policy is not None:
+            policy = policy.laid_out(g_playing)
+        flight = xla.play_on(g_playing, flight, xla.Supply(ends[-1], ready, jnp.int32(max_plies(size))), wanted, policy)
         flight = flight._replace(taken=flight.taken - awaited * jnp.int32(shape.playouts))
         narrow = _narrow(flight)
         done = lax.dynamic_slice_in_dim(flight.rows, first, shape.room)
@@ -194,7 +217,7 @@ def _step(shape: Shape, backend: Backend, state: State, columns: jax.Array, numb
 
 
 def _whole_step(
-    shape: Shape, backend: Backend, state: tuple[()], columns: jax.Array, numbers: jax.Array
+    shape: Shape, backend: Backend, policy: Policy | None, state: tuple[()], columns: jax.Array, numbers: jax.Array
 ) -> tuple[tuple[()], Found]:
     """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
     g, longest = geometry(shape.size), max_plies(shape.size)
@@ -202,7 +225,9 @@ def _whole_step(
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
     # All of a call's leaves have one seed: `Leaves` takes one.
     job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[2], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
-    records = backend.play_all(g, rows[:, :-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves)
+    records = backend.play_all(
+        g, rows[:, 1:-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves, policy=policy
+    )
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
     return (), _found(shape, g, positions, records, rows)
@@ -218,7 +243,7 @@ def _arrive(g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
     before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
     move = columns[num].astype(jnp.int32)
     after = dynamics.played(before, jnp.maximum(move, jnp.int32(0)), move != jnp.int32(STAY))
-    return after, jnp.stack([*columns_of(after, streams), *columns[num + 1 :]], axis=1)
+    return after, jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 :]], axis=1)
 
 
 def _found(shape: Shape, g: Geometry, positions: Position, records: Records, rows: jax.Array) -> Found:

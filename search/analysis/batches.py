@@ -4,6 +4,7 @@ import collections
 import time
 from collections.abc import Callable
 
+from jaxgo.playing.policies.in_order import Policies
 from search.analysis import replies
 from search.analysis.compiling import Compiling
 from search.analysis.games import Games
@@ -34,10 +35,11 @@ class Batches:
       games: finds positions.
       compiling: has the programs.
       fail: told of a task that something went wrong with.
+      policy: whom playouts ask for their moves.
     """
 
-    def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None]):
-        self._games, self._compiling, self._fail = games, compiling, fail
+    def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None], policy: Policies = None):
+        self._games, self._compiling, self._fail, self._policy = games, compiling, fail, policy
         self.waiting = Waiting(Batch.key)
         self._active: list[Batch] = []
         """The one whose turn it is comes first."""
@@ -81,7 +83,7 @@ class Batches:
             self._patience_ends = 0.0
             number, parts = self._together(first)
             self.waiting.take_first(first)
-            batch = Batch([first, *self.waiting.take(Batch.key(first), number - 1)], self._games, parts)
+            batch = Batch([first, *self.waiting.take(Batch.key(first), number - 1)], self._games, parts, self._policy)
             for task in batch.tasks:
                 task.begin()
             self._active.insert(0, batch)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from jaxgo import Position
+from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running import evaluate
 from jaxgo.running.jobs import Plan
 from search.analysis import complaints
@@ -22,10 +23,11 @@ class Compiling:
 
     Args:
       post: has a function called in the scheduler's thread; for any thread.
+      policy: whom the playouts of positions that are not searched ask for their moves.
     """
 
-    def __init__(self, post: Callable[[Callable[[], None]], None]):
-        self._jobs = Jobs(1, post)
+    def __init__(self, post: Callable[[Callable[[], None]], None], policy: Policies = None):
+        self._jobs, self._policy = Jobs(1, post), policy
         self._waiting: dict[object, Plan] = {}
         """What is compiled for a client, or will be: one program at a time, so that clients take turns."""
         self._failed: set[Plan] = set()
@@ -35,19 +37,22 @@ class Compiling:
     def prepare(self, size: int, wanted: Wanted, *, with_tree: bool) -> None:
         """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
         is done."""
-        needed = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"]) if with_tree else evaluate.plan(size, 1, 1)
+        needed = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"]) if with_tree else self._plan(size, 1, 1)
         if (not with_tree or wanted.ownership or wanted.moves_ownership) and not needed.is_compiled:
             needed.compile()
         if wanted.shares and size not in self._with_moves:
             legal_moves(Position.empty(size), None)
             self._with_moves.add(size)
 
-    @staticmethod
-    def quick(size: int) -> int:
+    def _plan(self, size: int, batch: int, count: int) -> Plan:
+        """How so many playouts of so many positions are made."""
+        return evaluate.plan(size, batch, count, policy=self._policy)
+
+    def quick(self, size: int) -> int:
         """Playouts of one position in a call that needs nothing but what `prepare` has compiled."""
-        least = evaluate.plan(size, 1, 1)
+        least = self._plan(size, 1, 1)
         most = math.prod(least.room) * len(least.workers)
-        return most if evaluate.plan(size, 1, most).room == least.room else math.prod(least.room)
+        return most if self._plan(size, 1, most).room == least.room else math.prod(least.room)
 
     def ready(self, size: int, batch: int, counts: Iterable[int], client=None) -> bool:
         """Whether there are programs for so many positions, and so many playouts of each in a call.
@@ -58,7 +63,7 @@ class Compiling:
           counts: playouts of each.
           client: for whom to compile what is missing; None where that is not worth it.
         """
-        missing = [plan for plan in {evaluate.plan(size, batch, count) for count in counts} if not plan.is_compiled]
+        missing = [plan for plan in {self._plan(size, batch, count) for count in counts} if not plan.is_compiled]
         if missing and client is not None and client not in self._waiting and missing[0] not in self._failed:
             self._compile(missing[0], client)
         return not missing

@@ -61,10 +61,13 @@ class Devices:
     def _make(self, size: int) -> SharedLeaves:
         options = self._options
         device = SharedLeaves(
-            size, LEAVES, options.playouts_per_leaf, moves=needs_histories(self._rule), on_done=self._on_done
+            size, LEAVES, options.playouts_per_leaf, moves=needs_histories(self._rule), policy=options.policy,
+            on_done=self._on_done,
         )  # fmt: skip
-        first = Position.empty(size)
-        Search(first, rule=self._rule, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf, device=device).compile()
+        Search(
+            Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf, device=device,
+            policy=options.policy,
+        ).compile()  # fmt: skip
         return device
 
     def need(self, size: int, times: int = 1) -> None:

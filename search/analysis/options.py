@@ -1,6 +1,10 @@
 """What `jaxgo analysis` was started with."""
 
 import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxgo.playing.policies.in_order import Policies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,6 +18,8 @@ class ServiceOptions:
     playouts: int = 1_000
     """Of a query without a tree where it does not say."""
     playouts_per_leaf: int = 8
+    policy: "Policies" = None
+    """Whom playouts ask for their moves."""
     seed: int = 0
     """Where the query does not say."""
     active: int = 64

@@ -7,6 +7,7 @@ import numpy as np
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.base.source import version
 from jaxgo.board.symmetries import NUM_SYMMETRIES, transform_points
+from search.analysis.options import ServiceOptions
 from search.analysis.work import Task
 from search.findings import Findings
 
@@ -43,10 +44,11 @@ def query_version(asked: dict) -> dict:
     return answer_to(asked, version=version(), git_hash="<omitted>")
 
 
-def query_models(asked: dict, bot: str, playouts_per_leaf: int) -> dict:
+def query_models(asked: dict, options: ServiceOptions) -> dict:
     """There is no network; the one "model" is how positions are played out."""
+    bot, how = options.bot, "uniformly random playouts" if options.policy is None else f"playouts by {options.policy!r}"
     model = {
-        "name": f"jaxgo-{bot}", "internalName": f"jaxgo {bot}, {playouts_per_leaf} uniformly random playouts from each leaf",
+        "name": f"jaxgo-{bot}", "internalName": f"jaxgo {bot}, {options.playouts_per_leaf} {how} from each leaf",
         "maxBatchSize": 256, "usesHumanSLProfile": False, "version": 0, "usingFP16": "false",
     }  # fmt: skip
     return answer_to(asked, models=[model])

@@ -86,7 +86,7 @@ class Searches:
             task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
             seed=task.seed, history=task.history, memory=task.memory,
             in_flight=3 if task.playouts > LARGE_SEARCH else 1, device=self._devices[size].seat(task.client, task.priority),
-            restrictions=task.query.restrictions,
+            restrictions=task.query.restrictions, policy=options.policy,
         )  # fmt: skip
         task.begin()
 

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable
 
+from jaxgo.playing.policies.in_order import policy_of
 from search.analysis import complaints, replies
 from search.analysis import query as queries
 from search.analysis.fields import Fields, QueryError, is_integer
@@ -195,6 +196,10 @@ class Client:
 
     def _ask(self, asked: dict) -> None:
         query, warnings = queries.read_query(asked)
+        try:
+            policy_of(self._service.options.policy, query.size)
+        except ValueError as error:
+            raise QueryError(f"Cannot be played by the engine's policy: {error}", "boardXSize") from None
         tasks = tasks_of(query, self, self._service.options)
         # Only now what may cost more: there is room for as many, and the game is one.
         self._check_room(len(tasks))
@@ -231,7 +236,7 @@ class Client:
         if action == "query_version":
             self.send(replies.query_version(asked))
         elif action == "query_models":
-            self.send(replies.query_models(asked, options.bot, options.playouts_per_leaf))
+            self.send(replies.query_models(asked, options))
         elif action == "clear_cache":
             self._service.games.clear()
             self.send(replies.answer_to(asked))

@@ -9,6 +9,7 @@ import numpy as np
 
 import jaxgo
 from jaxgo import Evaluation, Position
+from jaxgo.playing.policies.in_order import Policies
 from search.analysis.fields import QueryError
 from search.analysis.games import Games
 from search.analysis.options import ServiceOptions
@@ -137,10 +138,11 @@ class Batch:
       games: finds their positions.
       parts: the slices that the playouts are shared out over, nearly equal, so that few programs serve; None where whoever asks
         for a slice says how many.
+      policy: whom the playouts ask for their moves.
     """
 
-    def __init__(self, tasks: list[Task], games: Games, parts: int | None = None):
-        self.tasks, self._games, self.parts, self._slices = tasks, games, parts, 0
+    def __init__(self, tasks: list[Task], games: Games, parts: int | None = None, policy: Policies = None):
+        self.tasks, self._games, self.parts, self._slices, self._policy = tasks, games, parts, 0, policy
         first = tasks[0]
         self._komi, self._seed, self._playouts = first.komi, first.seed, first.playouts
         self._position, self._making = None, threading.Lock()
@@ -199,7 +201,9 @@ class Batch:
                     for task in self.tasks:
                         task.prepare(self._games)
                     self._position = together([task.position for task in self.tasks])
-            return jaxgo.evaluate(self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0)
+            return jaxgo.evaluate(
+                self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0, policy=self._policy
+            )
 
         return play
 

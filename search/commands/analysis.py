@@ -71,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help=seed)
     active = "searches under way at a time (default: %(default)s)"
     parser.add_argument("--active", type=options.count(1, 1024), default=64, metavar="N", help=active)
+    options.add_policy_argument(parser)
     options.add_memory_argument(parser)
     queue = "positions that a client may have waiting (default: %(default)s)"
     parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
@@ -104,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
         log = _log(args.log)
         service_options = ServiceOptions(
             bot=args.bot, visits=args.visits, playouts=args.playouts, playouts_per_leaf=args.playouts_per_leaf, seed=args.seed,
+            policy=options.policy_of_argument(args.policy),
             active=args.active, memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line,
         )  # fmt: skip
         service = Service(service_options, log, on_failure=ends.set)

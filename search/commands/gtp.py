@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
     ponder = "think while the opponent does"
     parser.add_argument("--ponder", action=argparse.BooleanOptionalAction, default=False, help=ponder)
+    options.add_policy_argument(parser)
     options.add_memory_argument(parser)
     threads = "cores that play, or calls at a time on the first of other devices (default: all cores, all devices)"
     parser.add_argument("--threads", type=options.count(1, 1024), metavar="N", help=threads)
@@ -67,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
         resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads,
+        policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE),
         memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip
     _check(engine_options)

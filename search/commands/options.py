@@ -5,8 +5,13 @@ import math
 import os
 import pathlib
 import re
+from typing import TYPE_CHECKING
 
+from jaxgo.cli import UsageError
 from search.bots import SUMMARIES
+
+if TYPE_CHECKING:
+    from jaxgo.playing.policies.in_order import Policies
 
 #: What of the machine's memory a program's trees may take where --memory is not given: one part in so many.
 MEMORY_PARTS = 4
@@ -27,6 +32,34 @@ def add_player_arguments(parser: argparse.ArgumentParser, visits: int, komi_by_d
     parser.add_argument("--seed", type=count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")
     cleanup = "capture all dead stones before passing, for rules that count what stands on the board"
     parser.add_argument("--cleanup", action=argparse.BooleanOptionalAction, default=False, help=cleanup)
+
+
+def add_policy_argument(parser: argparse.ArgumentParser) -> None:
+    """--policy."""
+    what = "whom playouts ask for their moves: capture:0.9, patterns, ...; jaxgo evaluate --help tells (default: uniform)"
+    parser.add_argument("--policy", metavar="P,...", help=what)
+
+
+def policy_of_argument(text: str | None, size: int | None = None) -> "Policies":
+    """What --policy names, for `search.Search`; None where it is not given.
+
+    Args:
+      text: what was given.
+      size: of the board, where it is known.
+
+    Raises:
+      UsageError: it names no policy, or one for other boards; imports the engine.
+    """
+    if text is None:
+        return None
+    from jaxgo.playing.policies.in_order import policy_of
+    from jaxgo.playing.policies.named import policies_of
+
+    try:
+        policies = policies_of(text)
+        return policies if size is None else policy_of(policies, size)
+    except (ValueError, OSError) as error:
+        raise UsageError(f"--policy {text}: {error}") from error
 
 
 def add_memory_argument(parser: argparse.ArgumentParser) -> None:

@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     resign = "resign below this win rate, 0 to 1 (default: %(default)s, never)"
     parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
     options.add_player_arguments(parser, DEFAULT_VISITS)
+    options.add_policy_argument(parser)
     options.add_memory_argument(parser)
 
 
@@ -89,11 +90,13 @@ def _play(args: argparse.Namespace, number: int, what: str):
     limits = Limits(visits=visits, seconds=args.seconds)
     seeds = [(args.seed + 2 * number + i) % 2**63 for i in range(2)]
     memory, movers = (args.memory or options.default_memory()) // 2, []
+    policy = options.policy_of_argument(args.policy, args.size)
     try:
         for bot, seed in zip((args.black, args.white), seeds):
             player = make_player(
                 bot, komi=komi, seed=seed, cleanup=args.cleanup, resign=args.resign,
                 leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=memory,
+                policy=policy,
             )  # fmt: skip
             player.compile(args.size)
             movers.append(Limited(player, limits))
@@ -113,6 +116,7 @@ def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int])
     return "\n".join(
         [
             f"{limits}, {args.leaves} leaves of {args.playouts_per_leaf} playouts a round"
+            + (f", policy {args.policy}" if args.policy else "")
             + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),
             f"game {number} of seed {args.seed}: Black's seed {seeds[0]}, White's {seeds[1]}",
             f"jaxgo {source.version()}{source.in_words(source.commit())}",

@@ -1,8 +1,12 @@
 """What `jaxgo gtp` was started with, and what clients change of it."""
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from search.rulesets import DEFAULT, Ruleset
+
+if TYPE_CHECKING:
+    from jaxgo.playing.policies.in_order import Policies
 
 #: Playouts of a move where neither a limit nor a clock is given.
 DEFAULT_VISITS = 20_000
@@ -32,3 +36,5 @@ class EngineOptions:
     """Bytes that all trees together may take."""
     threads: int | None = None
     """Who plays, as `jaxgo.evaluate` takes its `devices`."""
+    policy: "Policies" = None
+    """Whom playouts ask for their moves."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
+from jaxgo.playing.policies.in_order import policy_of
 from jaxgo.records.sgf import read_game
 from search import rulesets
 from search.game import Game
@@ -24,7 +25,7 @@ class Table:
     """
 
     def __init__(self, options: EngineOptions):
-        self.rules = options.rules
+        self.rules, self._policy = options.rules, options.policy
         #: Points for White as the client knows them; the rules may add some for handicap stones.
         self.nominal_komi = DEFAULT_KOMI if options.komi is None else options.komi
         self.clear(options.size or DEFAULT_SIZE)
@@ -45,7 +46,15 @@ class Table:
         return np.asarray(self.game.position.to_array())[0]
 
     def clear(self, size: int) -> None:
-        """An empty board."""
+        """An empty board.
+
+        Raises:
+          Failure: the playouts' policy is for boards of another size.
+        """
+        try:
+            policy_of(self._policy, size)
+        except ValueError as error:
+            raise Failure(f"{protocol.UNACCEPTABLE_SIZE}: {error}") from None
         self.handicap = 0
         self.game = Game(Position.empty(size))
 
@@ -60,6 +69,7 @@ class Table:
             last = len(record.moves) if before is None else min(before - 1, len(record.moves))
             komi = self.nominal_komi if record.komi is None else record.komi
             game = Game.of_record(record, last, komi)
+            policy_of(self._policy, game.size)
         except ValueError as error:
             raise Failure(f"cannot load file: {error}") from None
         for remark in record.remarks:

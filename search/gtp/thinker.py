@@ -156,7 +156,8 @@ class Thinker:
             memory = options.memory - options.memory // RESTRICTED_SHARE
         return make_player(
             options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, resign=options.resign, memory=memory,
-            leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads, **more,
+            leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads,
+            policy=options.policy, **more,
         )  # fmt: skip
 
 

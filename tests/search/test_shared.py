@@ -84,6 +84,8 @@ def test_another_shape_is_refused(shared):
         Search(jaxgo.Position.empty(5), device=shared, playouts_per_leaf=4)
     with pytest.raises(ValueError, match="leaves must be between 1 and 64"):
         Search(jaxgo.Position.empty(5), device=shared, leaves=65)
+    with pytest.raises(ValueError, match=r"the shared device plays by the policy None, the search by Capture\(q=0.5\)"):
+        Search(jaxgo.Position.empty(5), device=shared, policy=jaxgo.Capture(0.5))
 
 
 def test_statistics_leave_out_what_is_under_way(shared):

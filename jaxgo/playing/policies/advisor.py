@@ -60,7 +60,7 @@ class Advisor(Policy):
     def check(self, size: int) -> None:
         """Its table's."""
         if size != self.size:
-            raise ValueError(f"policy has an advisor's table for boards of size {self.size}, but position is of size {size}")
+            raise ValueError(f"policy has an advisor's table for boards of size {self.size}, but the board is of size {size}")
 
     def laid_out(self, g: Geometry) -> "Advisor":
         """With the words for each colour and last move, by bit index: K * W columns of them."""

@@ -106,7 +106,7 @@ class LastGoodReply(Policy):
     def check(self, size: int) -> None:
         """That of the replies."""
         if size != self.size:
-            raise ValueError(f"policy has replies for boards of size {self.size}, but position is of size {size}")
+            raise ValueError(f"policy has replies for boards of size {self.size}, but the board is of size {size}")
 
     def laid_out(self, g: Geometry) -> "LastGoodReply":
         """With the bit index of the reply, or of the pass, to each last move by bit index, one colour after the other."""

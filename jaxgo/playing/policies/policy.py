@@ -95,6 +95,11 @@ class PolicyForm(NamedTuple):
         arrays, structure = jax.tree.flatten(policy)
         return cls(structure, tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays))
 
+    @property
+    def wants(self) -> Wants:
+        """What lanes must remember for it."""
+        return self.with_arrays(self.shapes).wants
+
     def with_arrays(self, arrays: Sequence) -> Policy:
         """The policy with these arrays."""
         return jax.tree.unflatten(self.structure, arrays)

@@ -8,7 +8,7 @@ from bench.matches.contestants import read_bot
 from jaxgo.cli import UsageError
 from search import Limits, Rave
 
-ARGS = argparse.Namespace(visits=None, seconds=None, leaves=16, playouts_per_leaf=8, cleanup=False)
+ARGS = argparse.Namespace(visits=None, seconds=None, leaves=16, playouts_per_leaf=8, cleanup=False, size=5)
 
 
 def test_settings_are_read():
@@ -18,6 +18,13 @@ def test_settings_are_read():
         "cleanup": False, "leaves": 32, "playouts_per_leaf": 8, "rule": Rave(bias=0.05, schedule="hand", strict=False),
     }  # fmt: skip
     assert bot.what == "4,000 playouts a move, 32 leaves of 8 playouts a round"
+
+
+@pytest.mark.parametrize("name", ["rave", "amaf"])
+def test_playouts_may_ask_a_policy(name):
+    bot = read_bot(f"{name}:policy=capture:0.25+patterns,visits=9", ARGS)
+    assert repr(bot.options["policy"]) == "[Capture(q=0.25), Patterns(p=1.0, save=True, match=True, capture=True)]"
+    assert bot.what.startswith("9 playouts a move by [Capture(q=0.25), Patterns(")
 
 
 def test_what_is_not_set_is_the_matchs():
@@ -33,10 +40,10 @@ def test_what_is_not_set_is_the_matchs():
     ("text", "message"),
     [
         ("raves", "there is no bot 'raves'; there are: rave, grave,"),
-        ("rave:speed=3", "rave:speed=3: rave has no setting 'speed'; it has: visits, seconds, leaves, playouts_per_leaf,"),
-        ("mc:bias=1", "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds"),
+        ("rave:speed=3", "rave:speed=3: rave has no setting 'speed'; it has: visits, seconds, policy, leaves, playouts_per_leaf,"),
+        ("mc:bias=1", "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds, policy"),
         ("mc:leaves=8", "mc has no setting 'leaves'"),
-        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, leaves, playouts_per_leaf, exploration, first_play"),
+        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, policy, leaves, playouts_per_leaf, exploration, first_play"),
         ("rave:bias=much", "rave:bias=much: bias must be a number, not 'much'"),
         ("rave:bias=2", "rave:bias=2: bias must be a number from 0 to 1, not 2.0"),
         ("rave:visits=", "visits must be a whole number, not ''"),
@@ -45,6 +52,7 @@ def test_what_is_not_set_is_the_matchs():
         ("rave:k=1,k=2", "k is given twice"),
         ("rave:schedule=best", "schedule must be one of 'mse', 'hand', not 'best'"),
         ("rave:leaves=20000", "leaves must be between 1 and 16000, not 20000"),
+        ("rave:policy=best", "--policy best: policy must be of capture[:Q]"),
         ("rave:seconds=inf", "seconds must be a positive finite number, not inf"),
     ],
 )

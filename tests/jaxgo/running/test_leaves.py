@@ -280,3 +280,45 @@ def test_bad_leaves_are_refused(wrong, error, text):
     with pytest.raises(error, match=text):
         leaves.submit(**(good | wrong))
     leaves.close()
+
+
+def test_playouts_ask_the_policy():
+    """They are those of `jaxgo.playouts` with the same policies, of which some end playouts, or draw captures anew."""
+    policy = [jaxgo.Mercy(8), jaxgo.Patterns(0.75), jaxgo.Capture(0.5)]
+    games = [middle_game(5, plies, seed=plies) for plies in range(0, 2 * LEAVES, 2)]
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, moves=True, policy=policy)
+    found = play(leaves, games, [STAY] * LEAVES)
+    played = jaxgo.playouts(from_games(*games), PLAYOUTS, seed=SEED, moves=True, policy=policy)
+    np.testing.assert_array_equal(found.moves, played.moves)
+    np.testing.assert_array_equal(found.captured, played.captured)
+    assert not np.array_equal(found.moves, jaxgo.playouts(from_games(*games), PLAYOUTS, seed=SEED, moves=True).moves)
+    leaves.close()
+
+
+ATARI = """
+    . . . . .
+    . X . . .
+    X O a . .
+    . s . . .
+    . . . . .
+"""
+"""Black's move at a puts a stone in atari that s alone saves."""
+
+
+def test_the_move_to_a_leaf_is_the_last_that_a_policy_knows():
+    """It is answered; what was played before is not known of a leaf that is searched as it stands."""
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, moves=True, policy=[jaxgo.Mercy(8), jaxgo.Patterns(1.0), jaxgo.Capture(0.5)])
+    game, named = parse(ATARI)
+    first = play(leaves, [game] * LEAVES, [named["a"]] * LEAVES).moves[:, :, 0]
+    assert (first == named["s"]).all()
+    after_atari = after(game, named["a"])
+    first = play(leaves, [after_atari] * LEAVES, [STAY] * LEAVES).moves[:, :, 0]
+    assert len(np.unique(first)) > 5
+    passed = play(leaves, [game] * LEAVES, [game.pass_move] * LEAVES).moves[:, :, 0]
+    assert len(np.unique(passed)) > 5
+    leaves.close()
+
+
+def test_a_policy_for_another_size_is_refused():
+    with pytest.raises(ValueError, match="table for boards of size 9, but the board is of size 5"):
+        Leaves(5, LEAVES, PLAYOUTS, policy=jaxgo.Advisor(0.5, jaxgo.AdvisorTable(9)))

@@ -3,6 +3,10 @@
 import json
 import pathlib
 
+import jaxgo
+from search.analysis.options import ServiceOptions
+from tests.search.analysis.talk import Talk
+
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 
@@ -57,6 +61,17 @@ def test_a_reply_makes_sense(talk):
     policy = reply["policy"]
     assert len(policy) == 82 and policy[4 * 9 + 4] == policy[6 * 9 + 2] == -1
     assert abs(sum(p for p in policy if p >= 0) - 1) < 1e-9 and policy.count(-1) == 2
+
+
+def test_a_board_that_the_policy_is_not_for_is_refused():
+    """Before anything is compiled; what plays is told."""
+    talk = Talk(options=ServiceOptions(policy=jaxgo.Advisor(0.5, jaxgo.AdvisorTable(9))))
+    talk.send({"id": "x", "moves": [], "rules": "tromp-taylor", "boardXSize": 5, "boardYSize": 5}, {"id": "y", "action": "query_models"})
+    refused, told = talk.wait(lambda replies: len(replies) >= 2)
+    text = "Cannot be played by the engine's policy: policy has an advisor's table for boards of size 9, but the board is of size 5"
+    assert refused == {"id": "x", "field": "boardXSize", "error": text}
+    assert told["models"][0]["internalName"] == "jaxgo rave, 8 playouts by Advisor(p=0.5, size=9, context='previous') from each leaf"
+    talk.end()
 
 
 def test_actions(talk):

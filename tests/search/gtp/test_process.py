@@ -275,6 +275,7 @@ def test_the_conversation_is_logged_with_times(tmp_path):
         (("--memory", "lots"), "argument --memory: must be a size such as 512M or 2G, not 'lots'"),
         (("--config",), "argument --config: expected one argument"),
         (("--resign", "2"), "must be between 0 and 1"),
+        (("--policy", "best"), "--policy best: policy must be of capture[:Q], patterns[:P]"),
         (("game.sgf",), "unrecognized arguments: game.sgf"),
     ],
 )
