@@ -14,6 +14,7 @@ import numpy as np
 import jaxgo
 from jaxgo import BLACK, Position
 from jaxgo.board.geometry import geometry
+from jaxgo.playing.policies.in_order import Policies
 from search.nodes import READY
 from search.tree import Tree
 
@@ -36,6 +37,8 @@ class Samples:
     """int [n]: 0 those of the root, or the number of the move that they are of."""
     komi: float
     seed: object
+    policy: Policies = None
+    """Whom the playouts ask for their moves."""
 
     @classmethod
     def of(cls, search, moves=None) -> "Samples":
@@ -73,20 +76,23 @@ class Samples:
             rows = np.arange(start, start + SAMPLES)
             held = rows < len(self.counts)
             part = self.position[np.minimum(rows, len(self.counts) - 1)]
-            found = jaxgo.evaluate(part, PLAYOUTS, komi=self.komi, seed=self.seed, statistics=["ownership"], devices=devices)
+            found = jaxgo.evaluate(
+                part, PLAYOUTS, komi=self.komi, seed=self.seed, statistics=["ownership"], policy=self.policy, devices=devices
+            )
             counts, groups = self.counts[rows[held]], self.groups[rows[held]]
             np.add.at(out, groups, counts[:, None, None] * found.ownership[held])
             np.add.at(total, groups, counts)
         return out / total[:, None, None]
 
     @classmethod
-    def without_tree(cls, position: Position, seed: int = 0, moves=None) -> "Samples":
+    def without_tree(cls, position: Position, seed: int = 0, moves=None, policy: Policies = None) -> "Samples":
         """Samples where no tree says what follows: the position itself, or those after some of its moves, as often as of a tree.
 
         Args:
           position: one position.
           seed: of the playouts.
           moves: legal moves, a group each; by default the position is the one group.
+          policy: whom the playouts ask for their moves.
         """
         starts, each = jax.device_get(position), SAMPLES
         if moves is not None:
@@ -94,7 +100,7 @@ class Samples:
             points[: len(moves)] = moves
             starts, each = jax.device_get(starts[np.zeros(len(points), np.int64)].play(points))[: len(moves)], SAMPLES_OF_MOVE
         groups = np.repeat(np.arange(starts.batch), each)
-        return cls(starts[groups], np.ones(len(groups), np.int64), groups, 0.0, seed)
+        return cls(starts[groups], np.ones(len(groups), np.int64), groups, 0.0, seed, policy)
 
 
 def finished(parts: Generator[None, None, Found], stop: Callable[[], bool]) -> Found | None:

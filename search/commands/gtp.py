@@ -10,7 +10,7 @@ from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from search import bots, rulesets
 from search.commands import configuration, options
 from search.commands.configuration import read_defaults as read_defaults
-from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, DEFAULT_VISITS, EngineOptions
+from search.gtp.options import DEFAULT_KOMI, DEFAULT_RESIGN, DEFAULT_SIZE, DEFAULT_VISITS, EngineOptions
 
 SUMMARY = "an engine for Go programs (GTP 2): Sabaki, GoGui, Lizzie, servers"
 
@@ -18,8 +18,9 @@ _EPILOG = f"""\
 {bots.listing()}
 limits: --visits, --seconds and the clock that the client sets hold together, whichever comes first. Without any, a move has
 {DEFAULT_VISITS:,} playouts. Boards of 2x2 to 25x25; a new size is compiled when the client asks for it, not while a clock runs.
-final_score takes dead stones off the board, those that playouts say are dead; with --cleanup, for servers that count what
-stands on the board, dead stones must be captured, and all others count as alive.
+final_score takes dead stones off the board, those that playouts say are dead, and a game in which nothing is left to be gained is
+passed; with --cleanup, for servers that count what stands on the board, dead stones must be captured, and all others count as
+alive.
 
 {textwrap.fill(f"rules: {', '.join(rulesets.NAMES)}.", 120, break_on_hyphens=False)}
 Area is scored, with positional superko and without suicide, whatever is asked for; what else differs is said on stderr. The
@@ -48,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", type=_rules, default="tromp-taylor", metavar="NAME", help="see below (default: %(default)s)")
     size = f"of the board at the beginning, compiled at once (default: {DEFAULT_SIZE}, compiled when needed)"
     parser.add_argument("--size", type=options.count(2, 25), metavar="N", help=size)
-    resign = "resign below this win rate, 0 to 1 (default: %(default)s, never)"
-    parser.add_argument("--resign", type=options.fraction, default=0.0, metavar="RATE", help=resign)
+    resign = "resign after three moves in a row below this win rate, 0 to 1; 0 never does (default: %(default)s)"
+    parser.add_argument("--resign", type=options.fraction, default=DEFAULT_RESIGN, metavar="RATE", help=resign)
     ponder = "think while the opponent does"
     parser.add_argument("--ponder", action=argparse.BooleanOptionalAction, default=False, help=ponder)
     options.add_policy_argument(parser)

@@ -10,13 +10,14 @@ from collections.abc import Callable
 
 from search.gtp import protocol, scoring
 from search.gtp.clock import Clock
+from search.gtp.manners import Resignation
 from search.gtp.options import EngineOptions
 from search.gtp.protocol import Command, Failure, Reply
 from search.gtp.table import Table
 from search.gtp.thinker import Thinker
 
 #: Options that a player is not made of.
-CHANGED_AT_ONCE = {"visits", "seconds", "ponder"}
+CHANGED_AT_ONCE = {"visits", "seconds", "ponder", "resign"}
 
 Stream = Callable[[Reply], None]
 """What a command returns that answers little by little: it says its lines, and returns when there are no more."""
@@ -45,6 +46,7 @@ class Engine:
         self.table = Table(options)
         self.thinker = Thinker(options)
         self.clock = Clock()
+        self.resignation = Resignation(options.resign)
         self.over = False
         """Whether the client has said quit."""
         self.command = Command("", "", ())
@@ -116,6 +118,8 @@ class Engine:
     def change(self, **options) -> None:
         """Goes on with other options, from the next move on."""
         self.options = self.thinker.options = dataclasses.replace(self.options, **options)
+        if "resign" in options:
+            self.resignation = Resignation(self.options.resign)
         if not options.keys() <= CHANGED_AT_ONCE:
             self.thinker.forget()
 
@@ -126,6 +130,7 @@ class Engine:
     def new_game(self) -> None:
         """Forgets what was thought of the game before; another board is on the table."""
         self.thinker.new_game()
+        self.resignation = Resignation(self.options.resign)
         self.stop_pondering()
 
     def prepare(self) -> None:

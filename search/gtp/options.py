@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 DEFAULT_VISITS = 20_000
 #: Points for White where nobody says.
 DEFAULT_KOMI = 7.5
+#: The win rate below which the engine gives up.
+DEFAULT_RESIGN = 0.05
 #: The board's size until a client says.
 DEFAULT_SIZE = 19
 
@@ -29,7 +31,7 @@ class EngineOptions:
     komi: float | None = None
     rules: Ruleset = DEFAULT
     size: int | None = None
-    resign: float = 0.0
+    resign: float = DEFAULT_RESIGN
     cleanup: bool = False
     ponder: bool = False
     memory: int = 1 << 30

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from jaxgo import BLACK, WHITE, Position
 from search.choice import Choice, Limits
 from search.game import Game
+from search.gtp import scoring
 from search.gtp.options import DEFAULT_VISITS, EngineOptions
 from search.ownership import Samples
 from search.players import Player, TreePlayer, make_player
@@ -73,9 +74,13 @@ class Thinker:
             return False
         player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.options.threads
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
-            also = pool.submit(Samples.without_tree(game.position).ownership, devices)
+            also = [
+                pool.submit(Samples.without_tree(game.position).ownership, devices),
+                pool.submit(scoring.judge, game.position, all_live=self.options.cleanup, devices=devices),
+            ]
             player.compile(size)
-            also.result()
+            for future in also:
+                future.result()
         # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
         few = Limits(visits=4 * self.options.playouts_per_leaf)
         for point in (None, None, size * size):
@@ -155,7 +160,7 @@ class Thinker:
         if memory is None:
             memory = options.memory - options.memory // RESTRICTED_SHARE
         return make_player(
-            options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, resign=options.resign, memory=memory,
+            options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, memory=memory,
             leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads,
             policy=options.policy, **more,
         )  # fmt: skip

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from search.gtp import arguments
-from search.gtp.options import DEFAULT_VISITS, EngineOptions
+from search.gtp.options import DEFAULT_RESIGN, DEFAULT_VISITS, EngineOptions
 from search.gtp.protocol import SYNTAX_ERROR, Failure
 
 #: What KataGo says of visits and seconds that have no limit.
@@ -14,8 +14,6 @@ MOST_VISITS = 2**31 - 1
 MOST_THREADS = 1024
 #: Seconds from which on they are no limit.
 NO_LIMIT = 1e9
-#: The win rate below which the engine resigns once it is allowed to, unless another is set.
-RESIGN = 0.05
 
 
 def _visits(options: EngineOptions) -> int:
@@ -52,7 +50,7 @@ def _set_threads(options: EngineOptions, text: str) -> dict:
 
 
 def _set_resigning(options: EngineOptions, text: str) -> dict:
-    return {"resign": (options.resign or RESIGN) if arguments.truth(text) else 0.0}
+    return {"resign": (options.resign or DEFAULT_RESIGN) if arguments.truth(text) else 0.0}
 
 
 def _set_threshold(options: EngineOptions, text: str) -> dict:

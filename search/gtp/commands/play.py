@@ -1,5 +1,6 @@
 """Commands that have the engine choose a move."""
 
+import dataclasses
 import time
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from jaxgo import Evaluation, evaluate
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
-from search.gtp import arguments, scoring
+from search.gtp import arguments, manners, scoring
 from search.gtp.protocol import Failure
 from search.gtp.thinker import Thought
 from search.root import RootStatistics
@@ -53,7 +54,11 @@ def choose(engine, colour: int, *, play: bool = True, **options) -> str:
     if _ends_in_a_loss(engine, colour, choice):
         options["cleanup"] = True
         choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
+    elif not (options.get("cleanup") or options.get("restrictions") or engine.options.cleanup):
+        if manners.may_be_settled(table, colour):
+            choice = manners.politely(table, colour, choice, engine.judgement())
     if play:
+        choice = dataclasses.replace(choice, resign=engine.resignation(table, colour, choice))
         settle(engine, colour, None if choice.resign else choice.move)
     return said(choice, table.size)
 
@@ -71,7 +76,7 @@ def _ends_in_a_loss(engine, colour: int, choice: Choice) -> bool:
     """Whether a pass would end a game that is won as it stands, but lost once dead stones are taken off."""
     table = engine.table
     ends = choice.move == table.size**2 and int(np.asarray(table.game.turn(colour).passes)[0]) == 1
-    return ends and not choice.resign and colour * scoring.score(table) > 0 > colour * scoring.score(table, engine.judgement())
+    return ends and colour * scoring.score(table) > 0 > colour * scoring.score(table, engine.judgement())
 
 
 def said(choice: Choice, size: int) -> str:

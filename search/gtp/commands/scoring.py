@@ -15,7 +15,7 @@ def final_status_list(engine, status: str) -> str:
     """The chains that are alive, dead, or in seki, a line each."""
     if status.lower() not in scoring.STATUSES:
         raise Failure(SYNTAX_ERROR)
-    judged = engine.judgement()
+    judged = engine.judgement().chains
     return "\n".join(names(chain, engine.table.size) for chain, found in judged if found == status.lower())
 
 

@@ -303,14 +303,6 @@ def test_taking_back_keeps_what_was_thought():
     assert int(re.search(r"rootInfo visits (\d+)", line)[1]) >= 1000
 
 
-def test_resigns_when_told_to():
-    client = Client(5, resign=0.9)
-    client.ok("komi 50")
-    assert client.ok("genmove b") == "resign"
-    assert client.engine.table.empty
-    assert client.ok("kata-genmove_analyze b 1").endswith("play resign")
-
-
 def test_playouts_of_the_reference_bot_are_counted_exactly():
     client = Client(5, bot="amaf", visits=500, komi=0.5)
     client.play("b C3")

@@ -1,0 +1,151 @@
+"""When the engine passes although it could go on, and when it gives a game up."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from search.choice import Choice
+from search.gtp.manners import NEUTRAL, SETTLED, Resignation, may_be_settled, politely
+from search.gtp.options import EngineOptions
+from search.gtp.scoring import Judgement
+from search.gtp.table import Table
+from tests.search.gtp.client import Client
+
+SETTLED_BOARD = """
+    . . X X O . .
+    X . X X O . O
+    . X X O O O .
+    X X X O O . .
+    O X . X O . O
+    . X . X O O O
+    X . . X O . .
+"""
+"""White's stone at A3 is dead; Black has 3 points more without it, and as many as White as it stands."""
+
+
+def set_up(client: Client, rows: str = SETTLED_BOARD) -> None:
+    """Puts stones on the client's board."""
+    for y, row in enumerate(rows.split("\n")[1:-1]):
+        for x, stone in enumerate(row.split()):
+            if stone != ".":
+                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDEFG'[x]}{7 - y}")
+
+
+@pytest.fixture(scope="module")
+def client() -> Client:
+    return Client(7, visits=400)
+
+
+def test_a_settled_game_is_passed(client):
+    """By the winner, who does not capture what is dead already, and by the loser, who has nothing to gain."""
+    client.ok("clear_board")
+    client.ok("komi 0.5")
+    set_up(client)
+    for colour in "wb":
+        assert client.ok(f"reg_genmove {colour}") != "pass"
+        assert client.ok(f"genmove {colour}") == "pass"
+    assert client.ok("final_score") == "B+2.5"
+
+
+def test_an_open_game_is_played_on(client):
+    """After the other's pass too."""
+    client.ok("clear_board")
+    client.ok("komi 0.5")
+    client.play("b D4", "w pass")
+    assert client.ok("genmove b") == "pass"  # Black has won as it stands
+    client.ok("clear_board")
+    client.ok("komi 7.5")
+    client.play("b D4", "w D3", "b C3", "w E3", "b D2", "w pass")
+    assert client.ok("genmove b") != "pass"
+
+
+def test_who_has_to_capture_does_not_pass(client):
+    """With kgs-genmove_cleanup."""
+    client.ok("clear_board")
+    client.ok("komi 0.5")
+    set_up(client)
+    client.play("w pass")
+    assert client.ok("kgs-genmove_cleanup b") != "pass"
+
+
+def choice(table: Table, win_rate: float, *, move: int = 3, playouts: int = 5_000) -> Choice:
+    """A choice of that win rate."""
+    none = np.zeros(table.size**2 + 1)
+    return Choice(move, False, win_rate, none, none, playouts, [move], None)
+
+
+@pytest.mark.parametrize(
+    ("komi", "sureness", "win_rate", "passed", "expected"),
+    [
+        (-6.5, 0.9, 0.9, False, True),
+        (-6.5, SETTLED, 0.9, False, False),
+        (-6.5, 0.9, 0.7, False, False),
+        (-6.5, 0.9, np.nan, False, False),
+        (6.5, 0.9, 0.1, False, True),
+        (6.5, 0.9, 0.3, False, False),
+        (6.5, 0.9, 0.9, False, False),
+        (-NEUTRAL + 0.5, 0.9, 0.9, False, False),
+        (-NEUTRAL + 0.5, 0.9, 0.9, True, True),
+    ],
+)
+def test_all_of_it_must_hold(komi, sureness, win_rate, passed, expected):
+    """Each point is surely somebody's, the lead is more than a neutral point, and the search agrees; 0 points on an empty board."""
+    table = Table(EngineOptions(size=5, komi=komi))
+    if passed:
+        table.game.play(25, -1)
+    found = politely(table, 1, choice(table, win_rate), Judgement([], sureness))
+    assert (found.move == 25) == expected
+    assert found.variation == ([25] if expected else [3])
+
+
+def test_it_is_looked_at_late_or_after_a_pass():
+    table = Table(EngineOptions(size=5))
+    assert not may_be_settled(table, 1)
+    table.game.play(25, -1)
+    assert may_be_settled(table, 1)
+    for point in range(8):
+        table.game.play(point)
+    assert may_be_settled(table, 1) and int(np.asarray(table.game.turn(1).passes)[0]) == 0
+
+
+def test_a_game_is_given_up_after_three_hopeless_moves():
+    """One that is not, or of few playouts, or none, begins the count anew, and so does a move that was not chosen here."""
+    table, resigns, plies = Table(EngineOptions(size=5)), Resignation(0.05), itertools.count(0, 2)
+    low, high = choice(table, 0.04), choice(table, 0.06)
+
+    def at(ply: int, chosen: Choice, colour: int = 1) -> bool:
+        table.game.moves[:] = [(1, 25)] * ply
+        return resigns(table, colour, chosen)
+
+    for between in (high, choice(table, 0.04, playouts=900), choice(table, np.nan)):
+        assert [at(next(plies), chosen) for chosen in (low, low, between, low, low, low)] == [False] * 5 + [True]
+        next(plies)
+    assert [at(next(plies), low) for _ in range(3)] == [False, False, True]
+    assert not at(next(plies), low, -1)
+    never = Resignation(0.0)
+    assert not any(never(table, 1, choice(table, 0.0)) for _ in range(5))
+
+
+def test_white_gives_no_game_up_in_a_handicaps_opening():
+    table, resigns = Table(EngineOptions(size=9)), Resignation(0.05)
+    table.place_handicap([20, 24, 56, 60])
+    found = []
+    for ply in range(0, 40, 2):
+        table.game.moves[:] = [(1, 81)] * ply
+        found.append(resigns(table, -1, choice(table, 0.01)))
+    assert found.index(True) == 27 // 2 + 1 + 2
+
+
+def test_resigns_by_the_protocol():
+    client = Client(5, resign=0.9, visits=1_000)
+    client.ok("komi 50")
+    for _ in range(2):
+        assert client.ok("genmove b") not in ("resign", "pass")
+        client.play("w pass")
+    assert client.ok("kata-search b") != "resign"
+    stones = client.board()
+    assert client.ok("kata-genmove_analyze b 1").endswith("play resign")
+    assert client.board() == stones
+    client.ok("kata-set-param resignThreshold -1")
+    assert client.ok("genmove b") != "resign"
