@@ -4,6 +4,8 @@ Flat bots play random games from the position and choose by the statistics of it
 from its name; `search.bots` says what each is.
 """
 
+import time
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +17,13 @@ from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
 from search.search import Search
 from search.selection import UCB1, Rave
+
+#: No move is chosen before this share of its time has passed: the rate of playouts must be known.
+EARLIEST = 0.1
+#: How much faster the rest of the time may turn out to be.
+HURRY = 1.25
+#: A move that has been tried this share as often as the best is its rival.
+RIVAL = 0.25
 
 
 class Player(Protocol):
@@ -50,11 +59,12 @@ class TreePlayer:
     Args:
       rule: a rule of selection.
       resign: win rate below which it resigns; 0 never does.
+      early: whether to choose before a time limit once nothing that may still be played out can change the move.
       **options: of `search.Search`.
     """
 
-    def __init__(self, rule, *, resign: float = 0.0, **options):
-        self.rule, self.resign, self.options = rule, resign, options
+    def __init__(self, rule, *, resign: float = 0.0, early: bool = False, **options):
+        self.rule, self.resign, self.early, self.options = rule, resign, early, options
         self.search: Search | None = None
 
     def compile(self, size: int) -> None:
@@ -75,8 +85,22 @@ class TreePlayer:
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
             return passing(position.size**2)
+        if self.early and limits.seconds is not None:
+            stop = _or_decided(search, limits.seconds, stop)
         search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
         return self.choice()
+
+    @property
+    def torn(self) -> bool:
+        """Whether another move has the better results than the one that the search would play, among those tried about as
+        often: more time may change its mind."""
+        search = self.search
+        if search is None or not search.tree.ready:
+            return False
+        found = search.statistics()
+        best = int(found.visits.argmax())
+        rivals = (found.visits >= RIVAL * found.visits[best]) & (found.visits > 0)
+        return bool(found.win_rate[rivals].max(initial=0.0) > found.win_rate[best])
 
     def choice(self) -> Choice:
         """What the search would play now."""
@@ -100,6 +124,22 @@ class TreePlayer:
         return line is not None
 
 
+def _or_decided(search: Search, seconds: float, stop: Stop) -> Callable[[], bool]:
+    """A `stop` that also says so once the second move by visits cannot catch up with the first in what is left of the time."""
+    start, before = time.monotonic(), search.visits
+
+    def ended() -> bool:
+        if stop is not None and stop():
+            return True
+        passed = time.monotonic() - start
+        if passed < EARLIEST * seconds or not search.tree.ready:
+            return False
+        second, first = np.sort(search.tree.visits(search.tree.root))[-2:]
+        return first - second > HURRY * (search.visits - before) / passed * (seconds - passed)
+
+    return ended
+
+
 #: The rules of the tree bots, by name.
 _TREES = {
     "rave": Rave(), "grave": Rave(reference_visits=400), "uct": UCB1(), "rave-v1": Rave(credit="weighted_v1"),
@@ -111,7 +151,7 @@ _FLAT = {
     "mc": "first_move", "amaf-first-twice": "amaf_first_twice", "mctr-whole": "mctr_whole",
 }  # fmt: skip
 #: Options that only tree bots have.
-_OF_TREES = ("rule", "leaves", "playouts_per_leaf", "memory", "updates", "in_flight")
+_OF_TREES = ("rule", "early", "leaves", "playouts_per_leaf", "memory", "updates", "in_flight")
 
 
 def has_tree(bot: str) -> bool:

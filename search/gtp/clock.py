@@ -11,6 +11,8 @@ import dataclasses
 KINDS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 #: Seconds of each move that are left to the network and the client.
 LAG = 0.2
+#: What a move that is hard to choose may take beyond its budget, and what of the main time in all.
+MORE, MORE_OF_MAIN = 0.5, 0.2
 #: Main time that is kept for each of the moves of the longest imaginable game, seconds.
 RESERVE = 0.05
 
@@ -116,6 +118,12 @@ class Clock:
         else:
             allowed = of_main
         return max(min(allowed, most) - LAG - overhead, 0.0)
+
+    def more(self, colour: int, budget: float) -> float:
+        """Seconds beyond its budget that a move may have which is hard to choose: half as much again, of a fraction of the main
+        time; none of overtime, which ends."""
+        main = self._left[colour].main if self.system.kind != "none" else 0.0
+        return max(min(MORE * budget, main * MORE_OF_MAIN - budget, self.system.most_move - LAG - budget), 0.0)
 
     def _full(self) -> Left:
         return Left(self.system.main, self.system.period, self.system.count)

@@ -106,7 +106,7 @@ class Thinker:
     def genmove(
         self, game: Game, colour: int, komi: float, deadline: float | None = None, *, cleanup: bool = False,
         restrictions: Restrictions | None = None, report: Callable[[Player, bool], None] | None = None,
-        stop: Callable[[], bool] | None = None,
+        stop: Callable[[], bool] | None = None, more: float = 0.0,
     ) -> Choice:  # fmt: skip
         """Chooses a move.
 
@@ -119,6 +119,7 @@ class Thinker:
           restrictions: moves to avoid or to keep to.
           report: called with the player now and then, and once more, with True, when the move is chosen.
           stop: asked often whether to choose from what there is.
+          more: seconds that may be added to the deadline where the choice is hard.
         """
         position, player = game.turn(colour), self.player(komi, cleanup, restrictions)
         say = None if report is None else lambda _: report(player, False)
@@ -127,6 +128,10 @@ class Thinker:
         limits = self._limits(None if deadline is None else deadline - time.monotonic())
         try:
             choice = player.genmove(position, game.history, limits, say, stop)
+            late = deadline is not None and time.monotonic() >= deadline and not (stop is not None and stop())
+            if late and more > 0 and isinstance(player, TreePlayer) and player.torn:
+                deadline += more
+                choice = player.genmove(position, game.history, self._limits(deadline - time.monotonic()), say, stop)
             seed = 0 if isinstance(player, TreePlayer) else player.search.seed
             self._cleanup, self._used = cleanup, True
             self.last = Thought(position, choice, komi, seed)
@@ -160,7 +165,7 @@ class Thinker:
         if memory is None:
             memory = options.memory - options.memory // RESTRICTED_SHARE
         return make_player(
-            options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, memory=memory,
+            options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, memory=memory, early=True,
             leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads,
             policy=options.policy, **more,
         )  # fmt: skip

@@ -50,7 +50,8 @@ def choose(engine, colour: int, *, play: bool = True, **options) -> str:
     table, clock = engine.table, engine.clock
     budget = clock.budget(colour, table.size**2, len(table.game.moves), engine.thinker.overhead)
     deadline = None if budget is None else engine.received + budget
-    choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
+    more = 0.0 if budget is None else clock.more(colour, budget)
+    choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, more=more, **options)
     if _ends_in_a_loss(engine, colour, choice):
         options["cleanup"] = True
         choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
