@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from jaxgo.records.boards import from_sgfmill as from_sgfmill
     from jaxgo.records.boards import to_pgx as to_pgx
     from jaxgo.records.boards import to_sgfmill as to_sgfmill
-    from jaxgo.records.sgf import GameRecord as GameRecord
+    from jaxgo.records.record import GameRecord as GameRecord
     from jaxgo.records.sgf import read_game as read_game
     from jaxgo.results import credits as credits
     from jaxgo.results.evaluation import Evaluation as Evaluation
@@ -65,7 +65,7 @@ _HOMES = {
     "BLACK": "base.constants",
     "Capture": "playing.policies.capture",
     "Evaluation": "results.evaluation",
-    "GameRecord": "records.sgf",
+    "GameRecord": "records.record",
     "Interrupted": "results.evaluation",
     "LastGoodReply": "playing.policies.last_good_reply",
     "LeafResults": "running.leaves",

@@ -7,7 +7,7 @@ import numpy as np
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.base import checks
 from jaxgo.board.coordinates import coordinate
-from jaxgo.records.sgf import GameRecord
+from jaxgo.records.record import GameRecord
 from search.replay import IllegalMove, replay, turned
 
 #: Colours by the names that programs send, in lower case.

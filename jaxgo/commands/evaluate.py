@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from jaxgo.commands.report import Report
     from jaxgo.playing.policies.in_order import Policies
-    from jaxgo.records.sgf import GameRecord
+    from jaxgo.records.record import GameRecord
 
 SUMMARY = "win rate, margin and ownership of a game record's positions, from random playouts"
 
@@ -114,7 +114,8 @@ def _record(args: argparse.Namespace) -> tuple["GameRecord", str]:
     if (args.file is None) == (args.size is None):
         both = "give either a game record or --size N for an empty board, not both"
         raise UsageError(both if args.file else "give a game record, or --size N for an empty board")
-    from jaxgo.records.sgf import GameRecord, read_game
+    from jaxgo.records.record import GameRecord
+    from jaxgo.records.sgf import read_game
 
     if args.size is not None:
         return GameRecord(size=args.size, moves=()), ""

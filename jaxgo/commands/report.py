@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxgo.board.coordinates import coordinate
-from jaxgo.records.sgf import GameRecord
+from jaxgo.records.record import GameRecord
 
 if TYPE_CHECKING:
     from jaxgo import Evaluation, Position

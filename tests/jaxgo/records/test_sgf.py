@@ -7,7 +7,8 @@ import pytest
 from sgfmill import boards, sgf
 
 from jaxgo import Position
-from jaxgo.records.sgf import GameRecord, Setup, read_game
+from jaxgo.records.record import GameRecord, Setup
+from jaxgo.records.sgf import read_game
 
 GAMES = pathlib.Path(__file__).parents[3] / "games"
 BLACK, WHITE = 1, -1

@@ -1,0 +1,112 @@
+"""Game records in files and folders, many at a time, each read as far as it can be, with what is to be said of it."""
+
+import dataclasses
+import os
+import pathlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from jaxgo.records import sgf
+from jaxgo.records.record import GameRecord
+
+if TYPE_CHECKING:
+    from jaxgo.board.position import Position
+
+#: Files that are read before their games are played, side by side.
+TOGETHER = 1024
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Game:
+    """A file's first game. Its main line ends before the first move that is illegal, if one is; `record.remarks` says so."""
+
+    name: str
+    """Of the file, in full."""
+    record: GameRecord
+    positions: "Position"
+    """Position k after k moves, on the host, batch `len(record.moves) + 1`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Unread:
+    """A file without a game that can be played."""
+
+    name: str
+    """Of the file, in full."""
+    reason: str
+    """Why, a sentence that names the file."""
+
+
+def sgf_files(names: Iterable[str | os.PathLike]) -> list[str]:
+    """The files that names stand for: the name of a file itself, and of a folder all `.sgf` files below it, sorted.
+
+    Raises:
+      ValueError: a folder that cannot be read, or holds no such file.
+    """
+    files = []
+    for name in names:
+        path = pathlib.Path(name)
+        if not path.is_dir():
+            files.append(os.fspath(name))
+            continue
+
+        def refuse(error: OSError) -> None:
+            raise ValueError(f"the folder {error.filename!r} cannot be read: {error.strerror}") from error
+
+        found = [
+            os.path.join(folder, file)
+            for folder, _, inside in os.walk(path, onerror=refuse)
+            for file in inside
+            if file.lower().endswith(".sgf")
+        ]
+        if not found:
+            raise ValueError(f"the folder {os.fspath(name)!r} holds no .sgf file")
+        files += sorted(found)
+    return files
+
+
+def read_games(sources: Iterable[tuple[str, str | os.PathLike | bytes]]) -> Iterator[Game | Unread]:
+    """Reads game records, and plays their games.
+
+    Args:
+      sources: of each its name, and a path or the record's bytes.
+
+    Yields:
+      What each has come to, in order; a thousand files or so are held at a time.
+    """
+    sources = iter(sources)
+    while part := list(islice(sources, TOGETHER)):
+        yield from _games(part)
+
+
+def _games(sources: list[tuple[str, str | os.PathLike | bytes]]) -> list[Game | Unread]:
+    from jaxgo.records.replay import replay
+
+    out: list[Game | Unread | None] = []
+    records: list[tuple[GameRecord, str]] = []
+    for name, source in sources:
+        try:
+            records.append(sgf.read_as_far_as_possible(source if isinstance(source, bytes) else pathlib.Path(source)))
+            out.append(None)
+        except ValueError as error:
+            text = str(error)
+            out.append(Unread(name, text if name in text else f"{name}: {text}"))
+    played = zip(records, replay([record for record, _ in records]))
+    for i, (name, _) in enumerate(sources):
+        if out[i] is None:
+            (record, off_board), (positions, illegal) = next(played)
+            out[i] = _game(name, record, positions, illegal or off_board)
+    return [x for x in out if x is not None]
+
+
+def _game(name: str, record: GameRecord, positions: "Position | None", fault: str) -> Game | Unread:
+    """A game that has been played, up to what is wrong with it."""
+    if positions is None:
+        return Unread(name, f"{name}: {fault}")
+    if fault:
+        last = positions.batch - 1
+        record = record.until(last)
+        read = f"the game is read up to move {last}" if last else "no move of the game is read"
+        record = dataclasses.replace(record, notes=(*record.notes, f"{fault}; {read}"))
+    return Game(name, record, positions)
