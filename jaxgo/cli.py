@@ -9,7 +9,7 @@ names a module that imports only the standard library at its top (the heavy impo
 - `run(args)`: does the work; returns an exit status, or None for success.
 
 Exit statuses: 0 done; 1 failed on the way; 2 bad usage or input, with one line on stderr that says what to change; 130 stopped
-with Ctrl-C.
+with Ctrl-C, or, where a command says so, by SIGTERM.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(command, "read_defaults"):
             command.read_defaults(parser, arguments[1:])
         _keep_compiled()
-        with _interruptible():
+        with interruptible():
             status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
         sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit
         return status
@@ -119,8 +119,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C works at any moment.
+def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
+    """Ctrl-C, or another signal, raises KeyboardInterrupt at any moment.
 
     Python drops an exception that is raised in a callback of its garbage collector, and jax has such a callback: a Ctrl-C that
     comes just then would do nothing. Here it comes again a moment later.
@@ -136,15 +136,16 @@ def _interruptible() -> Iterator[None]:
         raise KeyboardInterrupt
 
     ours = threading.current_thread() is threading.main_thread()
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
     # Otherwise it is ignored, as in the background of a shell, or belongs to the program that has called `main`.
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not ours or signal.getsignal(number) is not usual:
         yield
         return
-    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(number, usual)
 
 
 def _keep_compiled() -> None:

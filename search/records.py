@@ -7,7 +7,7 @@ from sgfmill import sgf
 
 from jaxgo.base.source import version
 from search.game import Game
-from search.stones import after_move
+from jaxgo.board.stones import after_move
 
 _LETTERS = {1: "b", -1: "w"}
 

@@ -10,7 +10,10 @@ from jaxgo.board.coordinates import coordinate
 from jaxgo.records.record import GameRecord
 
 if TYPE_CHECKING:
-    from jaxgo import Evaluation, Position
+    from jaxgo.commands.compared import ComparedMove
+    from jaxgo.commands.endings import Ending
+    from jaxgo.commands.mistakes import Mistakes
+    from jaxgo.commands.playing import Played
 
 COLOUR_LETTERS = {1: "B", -1: "W"}
 
@@ -25,8 +28,8 @@ class Row:
     """(colour, point) of the move that led to it, None before the first."""
     to_play: int
     """1 Black, -1 White."""
-    over: bool
-    """Two passes ended the game: a playout is then the score of the board as it stands."""
+    ending: "Ending | None"
+    """Where two passes ended the game: its dead stones. A playout is then the score of the board without them."""
     num_playouts: int
     """Playouts that are finished; at least 1."""
     win_rate: float
@@ -41,7 +44,7 @@ class Row:
     truncated: float
     """The fraction of playouts that met the length cap."""
     stones: np.ndarray
-    """int8 [N, N]: 1 Black, -1 White, row 0 at the top."""
+    """int8 [N, N]: 1 Black, -1 White, row 0 at the top; dead stones included."""
     ownership: np.ndarray
     """float64 [N, N] in [-1, 1], 1 where Black always ends up with the point."""
     margin_histogram: np.ndarray
@@ -50,6 +53,15 @@ class Row:
     """int64 [2, N, N]: playouts in which Black (0), White (1) was the first to play at the point."""
     amaf_wins: np.ndarray
     """float64 [2, N, N]: wins among them for the colour that played, draws half."""
+    gain: float | None = None
+    """What the last move changed in its player's win rate; None where the position before it has no row, or the game is over."""
+    gain_error: float | None = None
+    """Its standard error: the two positions' playouts are independent."""
+
+    @property
+    def over(self) -> bool:
+        """Whether two passes ended the game."""
+        return self.ending is not None
 
     @property
     def margin_error(self) -> float:
@@ -59,7 +71,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A finished or interrupted run of the command."""
+    """What a finished or interrupted run of the command found of one game."""
 
     name: str
     """The file's name, or "" for the empty board."""
@@ -77,13 +89,17 @@ class Report:
     complete: bool
     """False where the run was interrupted."""
     seconds: float
-    """Time the playouts took, compiling included."""
+    """Time the playouts took, compiling included; of all games that were played together."""
     rate: float | None
     """Playouts per second once compiled; None for a run that was too short to tell."""
     engine: dict[str, Any]
     """Versions, and what was found out about how this machine plays; see `Backend.report`."""
     rows: tuple[Row, ...]
     """The positions with at least one finished playout, by move number."""
+    mistakes: "Mistakes | None" = None
+    """The moves that lost most, where they are asked for and were found before the run was interrupted."""
+    compared: "tuple[ComparedMove, ...]" = ()
+    """The moves that were to be compared, from the last row's position."""
 
     @property
     def size(self) -> int:
@@ -96,107 +112,68 @@ class Report:
         return tuple(row for row in self.rows if not row.over) or self.rows
 
 
-def rows_of(record: GameRecord, moves: list[int], positions: "Position", evaluation: "Evaluation") -> tuple[Row, ...]:
-    """The rows of the positions that have finished playouts.
-
-    Args:
-      record: the game.
-      moves: the move number of each position.
-      positions: the positions, batch `len(moves)`.
-      evaluation: their figures, possibly partial.
-    """
-    boards, over = np.asarray(positions.to_array()), np.asarray(positions.is_over())
-    rows = []
-    for i, move in enumerate(moves):
+def rows_of(played: "Played") -> tuple[Row, ...]:
+    """The rows of a game's positions that have finished playouts."""
+    asked, evaluation = played.asked, played.evaluation
+    if evaluation is None:
+        return ()
+    record, boards = asked.record, np.asarray(asked.positions.to_array())
+    rows: list[Row] = []
+    for i, move in enumerate(asked.moves):
         if not evaluation.num_playouts[i]:
             continue
-        rows.append(
-            Row(
-                move=move,
-                last_move=record.moves[move - 1] if move else None,
-                to_play=record.to_play(move),
-                over=bool(over[i]),
-                num_playouts=int(evaluation.num_playouts[i]),
-                win_rate=float(evaluation.win_rate[i]),
-                win_rate_error=float(evaluation.win_rate_error[i]),
-                margin_mean=float(evaluation.margin_mean[i]),
-                margin_std=float(evaluation.margin_std[i]),
-                length_mean=float(evaluation.length_mean[i]),
-                truncated=float(evaluation.truncated[i]),
-                stones=boards[i],
-                ownership=np.asarray(evaluation.ownership[i]),
-                margin_histogram=np.asarray(evaluation.margin_histogram[i]),
-                amaf_visits=np.asarray(evaluation.amaf_visits[i]),
-                amaf_wins=np.asarray(evaluation.amaf_wins[i]),
-            )
+        row = Row(
+            move=move,
+            last_move=record.moves[move - 1] if move else None,
+            to_play=record.to_play(move),
+            ending=played.endings.get(move),
+            num_playouts=int(evaluation.num_playouts[i]),
+            win_rate=float(evaluation.win_rate[i]),
+            win_rate_error=float(evaluation.win_rate_error[i]),
+            margin_mean=float(evaluation.margin_mean[i]),
+            margin_std=float(evaluation.margin_std[i]),
+            length_mean=float(evaluation.length_mean[i]),
+            truncated=float(evaluation.truncated[i]),
+            stones=boards[i],
+            ownership=np.asarray(evaluation.ownership[i]),
+            margin_histogram=np.asarray(evaluation.margin_histogram[i]),
+            amaf_visits=np.asarray(evaluation.amaf_visits[i]),
+            amaf_wins=np.asarray(evaluation.amaf_wins[i]),
         )
+        rows.append(_with_gain(row, rows[-1]) if rows else row)
     return tuple(rows)
 
 
-def as_document(report: Report, version: str) -> dict[str, Any]:
-    """The report as a document for JSON: only numbers that JSON has (None for what is not finite), rows from the top."""
-    record = report.record
-    return {
-        "jaxgo": version,
-        "file": report.name or None,
-        "size": report.size,
-        "black": record.black or None,
-        "white": record.white or None,
-        "result": record.result or None,
-        "handicap": record.handicap,
-        "moves": len(record.moves),
-        "komi": report.komi,
-        "komi_source": report.komi_source,
-        "policy": report.policy,
-        "seed": report.seed,
-        "playouts": report.playouts,
-        "complete": report.complete,
-        "positions_asked": report.asked,
-        "seconds": _number(report.seconds),
-        "playouts_per_second": report.rate,
-        "engine": report.engine,
-        "positions": [_row_document(row, report.size) for row in report.rows],
-    }
+def _with_gain(row: Row, before: Row) -> Row:
+    """A row that says what its last move changed, where `before` is of the position before it."""
+    if before.move != row.move - 1 or row.over or row.last_move is None:
+        return row
+    gain = row.last_move[0] * (row.win_rate - before.win_rate)
+    return dataclasses.replace(row, gain=gain, gain_error=math.hypot(row.win_rate_error, before.win_rate_error))
+
+
+def move_text(colour: int, point: int, size: int) -> str:
+    """A move such as "B E5" or "W pass"."""
+    return f"{COLOUR_LETTERS[colour]} {coordinate(point, size)}"
 
 
 def last_move_text(row: Row, size: int) -> str:
     """The move that led to the position, such as "B E5" or "W pass", "" before the first."""
-    if row.last_move is None:
-        return ""
-    colour, point = row.last_move
-    return f"{COLOUR_LETTERS[colour]} {coordinate(point, size)}"
+    return "" if row.last_move is None else move_text(*row.last_move, size)
 
 
-def _row_document(row: Row, size: int) -> dict[str, Any]:
-    """One position of the document."""
-    last = None
-    if row.last_move is not None:
-        last = {"colour": COLOUR_LETTERS[row.last_move[0]], "point": coordinate(row.last_move[1], size)}
-    points = size * size
-    symbols = {0: ".", 1: "X", -1: "O"}
-    return {
-        "move": row.move,
-        "last_move": last,
-        "to_play": COLOUR_LETTERS[row.to_play],
-        "over": row.over,
-        "board": ["".join(symbols[int(stone)] for stone in line) for line in row.stones],
-        "playouts": row.num_playouts,
-        "win_rate": _number(row.win_rate),
-        "win_rate_error": _number(row.win_rate_error),
-        "margin_mean": _number(row.margin_mean),
-        "margin_error": _number(row.margin_error),
-        "margin_std": _number(row.margin_std),
-        "margin_histogram": {str(i - points): int(count) for i, count in enumerate(row.margin_histogram) if count},
-        "length_mean": _number(row.length_mean),
-        "truncated": _number(row.truncated),
-        "ownership": row.ownership.tolist(),
-        "amaf": {
-            name: {"visits": row.amaf_visits[i].tolist(), "wins": row.amaf_wins[i].tolist()}
-            for i, name in enumerate(("black", "white"))
-        },
-    }
+def score_text(score: float) -> str:
+    """A score as records state it, such as "B+14" or "W+0.5"; "0" for a draw."""
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
 
-def _number(value: float) -> float | None:
-    """JSON has no NaN and no infinity."""
-    return value if math.isfinite(value) else None
+def ending_text(ending: "Ending", size: int) -> str:
+    """What was done about a finished game's dead stones, a sentence."""
+    points = ", ".join(coordinate(point, size) for point in ending.dead)
+    how = "as the record's result says" if ending.by_record else "as playouts say"
+    taken = f"{len(ending.dead)} dead stones are taken off, {how} ({points})" if points else f"no stone is dead, {how}"
+    score = f"two passes ended the game there; {taken}: {score_text(ending.score)}"
+    if ending.stated is None:
+        return score
+    agrees = "as the record says" if ending.score == ending.stated else f"but the record says {score_text(ending.stated)}"
+    return f"{score}, {agrees}"

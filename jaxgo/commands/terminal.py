@@ -1,25 +1,22 @@
-"""What `jaxgo evaluate` writes for people: the table, the board with its ownership, the progress line.
+"""What `jaxgo evaluate` writes for people: tables, and the board with its ownership.
 
-The report goes to stdout, progress to stderr. In a terminal with colours the board is one picture: stones on a background that
-shows who ends up with each point. Without colours (a pipe, `NO_COLOR`) it is two grids of plain ASCII, the stones and the
-ownership in percent; the grid of stones can be pasted into `Position.from_ascii`.
+In a terminal with colours the board is one picture: stones on a background that shows who ends up with each point. Without
+colours (a pipe, `NO_COLOR`) it is two grids of plain ASCII, the stones and the ownership in percent; the grid of stones can be
+pasted into `Position.from_ascii`.
 """
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from collections.abc import Sequence
 
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
 from rich.style import Style
 from rich.text import Text
 
-from jaxgo.board.coordinates import COLUMNS
-from jaxgo.commands.report import Report, Row, last_move_text
+from jaxgo.board.coordinates import COLUMNS, coordinate
+from jaxgo.commands.compared import ComparedMove
+from jaxgo.commands.mistakes import Mistakes
+from jaxgo.commands.report import Report, Row, ending_text, last_move_text, move_text, score_text
 from jaxgo.commands.tables import print_table
 
 # Red, green, blue of the board's background: nobody's point, Black's for certain, White's for certain. Blue and orange differ for
@@ -30,21 +27,56 @@ _WHITES = np.array([233.0, 140.0, 62.0])
 
 _NAMES = {1: "Black", -1: "White"}
 
-_OVER = "over: two passes ended the game there; the board is scored as it stands, dead stones included.\n"
 
-_FIRST_LINE_SECONDS, _MOST_SECONDS = 2.0, 60.0
-"""Where stderr is no terminal: when the first line of progress comes, and the most time between two; it grows."""
-
-
-def print_report(report: Report, console: Console) -> None:
-    """Writes the header, the table and the board of the last position in play."""
+def print_game(report: Report, console: Console, *, board: bool) -> None:
+    """Writes the header and the table of a game, what else was asked for, and perhaps the board of the last position in play."""
     console.print(_header(report), soft_wrap=True)
     if report.rows:
-        _print_table(report, console)
-        if any(row.over for row in report.rows):
-            console.print(_OVER, style="italic", soft_wrap=True)
+        _print_rows(report, console)
+    for row in report.rows:
+        if row.ending is not None:
+            console.print(f"over at move {row.move}: {ending_text(row.ending, report.size)}\n", style="italic", soft_wrap=True)
+    if report.mistakes is not None:
+        _print_mistakes(report.mistakes, report.size, console)
+    if report.compared:
+        _print_compared(report.compared, report.size, console)
+    if board and report.rows:
         console.print(_board(report, report.in_play[-1], console), soft_wrap=True)
-    console.print(_footer(report), soft_wrap=True)
+
+
+def print_games(reports: Sequence[Report], console: Console) -> None:
+    """Writes a table of games of which one position each was asked for."""
+    plus_minus = _plus_minus(console)
+    columns = ["game", "move", "to play", "Black wins", "margin", "komi", "result"]
+    rows = [
+        [
+            report.name, str(row.move), _turn(row), _rate(row, plus_minus),
+            _margin(row, plus_minus), f"{report.komi:g}", _result(row, report),
+        ]
+        for report in reports for row in report.rows
+    ]  # fmt: skip
+    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi\n"
+    print_table(console, columns, rows, left=(0, 2, 6), box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
+
+
+def print_footer(reports: Sequence[Report], console: Console) -> None:
+    """Writes how the figures of games that were played together came about, and whether some are missing."""
+    report = reports[0]
+    done = sum(row.num_playouts for each in reports for row in each.rows)
+    rate = f"compiling included; {report.rate:,.0f} playouts/s once compiled" if report.rate else "compiling included"
+    policy = f", policy {report.policy}" if report.policy else ""
+    text = f"{done:,} playouts in {report.seconds:.1f} s ({rate}){policy}, seed {report.seed}, jax {report.engine['jax']}"
+    if not report.engine.get("one_loop", True):
+        text += "\nSLOW: this version of XLA does not keep the single loops that playouts on a CPU are fast by"
+    elif not report.engine.get("vectors", True):
+        text += "\nSLOW: this version of XLA does not make vectors of playouts on a CPU"
+    if not report.complete:
+        asked, found = sum(each.asked for each in reports), sum(len(each.rows) for each in reports)
+        text = (
+            f"PARTIAL, interrupted: {found} of {asked} positions have playouts, "
+            f"{done:,} of {asked * report.playouts:,} are finished\n{text}"
+        )
+    console.print(text, soft_wrap=True)
 
 
 def _header(report: Report) -> str:
@@ -59,44 +91,100 @@ def _header(report: Report) -> str:
     return f"{report.name}{players}; {board}{handicap}, komi {report.komi:g} ({report.komi_source}){result}"
 
 
-def _footer(report: Report) -> str:
-    """How the figures came about, and whether some are missing."""
-    done = sum(row.num_playouts for row in report.rows)
-    rate = f"compiling included; {report.rate:,.0f} playouts/s once compiled" if report.rate else "compiling included"
-    policy = f", policy {report.policy}" if report.policy else ""
-    text = f"{done:,} playouts in {report.seconds:.1f} s ({rate}){policy}, seed {report.seed}, jax {report.engine['jax']}"
-    if not report.engine.get("one_loop", True):
-        text += "\nSLOW: this version of XLA does not keep the single loops that playouts on a CPU are fast by"
-    elif not report.engine.get("vectors", True):
-        text += "\nSLOW: this version of XLA does not make vectors of playouts on a CPU"
-    if report.complete:
-        return text
-    return (
-        f"PARTIAL, interrupted: {len(report.rows)} of {report.asked} positions have playouts, "
-        f"{done:,} of {report.asked * report.playouts:,} are finished\n{text}"
-    )
-
-
-def _print_table(report: Report, console: Console) -> None:
+def _print_rows(report: Report, console: Console) -> None:
     """One row for each position."""
-    plus_minus = "+-" if console.options.ascii_only else "±"
+    plus_minus = _plus_minus(console)
     partial = len({row.num_playouts for row in report.rows}) > 1 or not report.complete
-    columns = ["move", "last", "to play", "Black wins", "margin", "length", "truncated", *(["playouts"] if partial else [])]
+    gains = any(row.gain is not None for row in report.rows)
+    columns = ["move", "last", *(["gain"] if gains else []), "to play", "Black wins", "margin", "length", "truncated"]
+    columns += ["playouts"] if partial else []
     rows = [
         [
             str(row.move),
             last_move_text(row, report.size),
-            "over" if row.over else _NAMES[row.to_play],
-            f"{100 * row.win_rate:.2f} % {plus_minus} {100 * row.win_rate_error:.2f}",
-            f"{row.margin_mean:+.2f} {plus_minus} {row.margin_error:.2f}",
+            *(["" if row.gain is None else f"{100 * row.gain:+.2f}"] if gains else []),
+            _turn(row),
+            _rate(row, plus_minus),
+            _margin(row, plus_minus),
             f"{row.length_mean:.1f}",
             f"{100 * row.truncated:.2f} %",
             *([f"{row.num_playouts:,}"] if partial else []),
         ]
         for row in report.rows
     ]
-    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi\n"
+    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi"
+    caption += "; gain: of the last move, for who played it\n" if gains else "\n"
+    left = (1, columns.index("to play"))
+    print_table(console, columns, rows, left=left, box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
+
+
+def _print_mistakes(found: Mistakes, size: int, console: Console) -> None:
+    """The moves that lost most."""
+    beyond = f"{found.threshold:.1f} standard errors"
+    if not found.losses:
+        none = f"no mistakes: of {found.judged} moves none lost more than {beyond}, judged by {found.judge}\n"
+        console.print(none, soft_wrap=True)
+        return
+    plus_minus = _plus_minus(console)
+    rows = [
+        [
+            str(loss.move), move_text(loss.colour, loss.point, size), coordinate(loss.better, size),
+            f"{100 * loss.loss:.2f} % {plus_minus} {100 * loss.loss_error:.2f}",
+            f"{loss.lead_loss:+.2f} {plus_minus} {loss.lead_loss_error:.2f}",
+            f"{100 * loss.win_rate:.2f} %", f"{100 * loss.better_win_rate:.2f} %",
+        ]
+        for loss in found.losses
+    ]  # fmt: skip
+    caption = f"the moves that lost most of {found.judged}, judged by {found.judge}, each more than {beyond}; "
+    caption += f"wins: the player's own, {plus_minus} one standard error\n"
+    columns = ["move", "played", "better", "loses", "points", "wins after it", "after the better"]
     print_table(console, columns, rows, left=(1, 2), box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
+
+
+def _print_compared(moves: Sequence[ComparedMove], size: int, console: Console) -> None:
+    """Moves held against the first of them."""
+    plus_minus = _plus_minus(console)
+    rows = [
+        [
+            move_text(move.colour, move.point, size),
+            f"{100 * move.win_rate:.2f} % {plus_minus} {100 * move.win_rate_error:.2f}",
+            f"{move.lead:+.2f} {plus_minus} {move.lead_error:.2f}",
+            *(["", ""] if not number else [
+                f"{100 * move.win_rate_difference:+.2f} % {plus_minus} {100 * move.win_rate_difference_error:.2f}",
+                f"{move.lead_difference:+.2f} {plus_minus} {move.lead_difference_error:.2f}",
+            ]),
+        ]
+        for number, move in enumerate(moves)
+    ]  # fmt: skip
+    first = coordinate(moves[0].point, size)
+    columns = ["move", "wins", "lead", f"wins more than {first}", f"leads more than {first}"]
+    caption = f"after each move, {moves[0].num_playouts:,} playouts with common random numbers; {plus_minus} one standard error; "
+    caption += "lead: with komi\n"
+    print_table(console, columns, rows, left=(0,), box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
+
+
+def _plus_minus(console: Console) -> str:
+    return "+-" if console.options.ascii_only else "±"
+
+
+def _turn(row: Row) -> str:
+    return "over" if row.over else _NAMES[row.to_play]
+
+
+def _rate(row: Row, plus_minus: str) -> str:
+    return f"{100 * row.win_rate:.2f} % {plus_minus} {100 * row.win_rate_error:.2f}"
+
+
+def _margin(row: Row, plus_minus: str) -> str:
+    return f"{row.margin_mean:+.2f} {plus_minus} {row.margin_error:.2f}"
+
+
+def _result(row: Row, report: Report) -> str:
+    """The record's result, and what the board's is where it ended otherwise."""
+    stated = report.record.result
+    if row.ending is None or row.ending.score == row.ending.stated:
+        return stated
+    return f"{stated} (here {score_text(row.ending.score)})" if stated else score_text(row.ending.score)
 
 
 def _board(report: Report, row: Row, console: Console) -> Text | str:
@@ -150,67 +238,3 @@ def _ink(colour: str, owner: float, bold: bool) -> Style:
     target = _BLACKS if owner > 0 else _WHITES
     red, green, blue = np.rint(_NOBODYS + abs(owner) * (target - _NOBODYS)).astype(int)
     return Style.parse(f"{'bold ' if bold else ''}{colour} on rgb({red},{green},{blue})")
-
-
-class ProgressCallback(Protocol):
-    """What the engine calls after each chunk of playouts."""
-
-    def __call__(self, done: int, total: int) -> None: ...
-
-
-class _Rate(ProgressColumn):
-    """Playouts per second since the first chunk, so that compiling does not drag the figure down."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.0f} playouts/s" if task.speed else "", style="cyan")
-
-
-@contextmanager
-def progress_on_stderr(total: int) -> Iterator[ProgressCallback]:
-    """Shows done and total, playouts per second and time left on stderr; single lines where it is no terminal.
-
-    Args:
-      total: playouts of the whole job.
-
-    Yields:
-      The callback for the engine's `progress=`.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _plain_progress(time.monotonic())
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
-        _Rate(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("compiling", total=total)
-
-        def callback(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, description="playing")
-
-        yield callback
-
-
-def _plain_progress(start: float) -> ProgressCallback:
-    """Progress as whole lines, few and fewer: for logs."""
-    first: tuple[float, int] | None = None
-    due = start + _FIRST_LINE_SECONDS
-
-    def callback(done: int, total: int) -> None:
-        nonlocal first, due
-        now = time.monotonic()
-        first = first or (now, done)
-        if now < due:
-            return
-        due = now + min(max((now - start) / 2, 1.0), _MOST_SECONDS)
-        # From the first chunk on, so that compiling does not count, unless that was only just now.
-        rate = (done - first[1]) / (now - first[0]) if now - first[0] >= 1.0 else done / (now - start)
-        left = f", {(total - done) / rate:,.0f} s left" if rate else ""
-        print(f"jaxgo: {done:,} of {total:,} playouts, {rate:,.0f} playouts/s{left}", file=sys.stderr, flush=True)
-
-    return callback

@@ -77,6 +77,22 @@ class GameRecord:
         return tuple(filter(None, (self._komi_and_remark[1], self._turns_remark, *self.notes)))
 
     @property
+    def result_points(self) -> float | None:
+        """By how many points Black won, komi counted, as the record states; negative where White did, 0 for a draw.
+
+        None where it states no points: a resignation, a loss on time, an unfinished game.
+        """
+        text = self.result.strip().replace(",", ".").upper()
+        if text in ("0", "DRAW", "JIGO"):
+            return 0.0
+        winner, plus, points = text.partition("+")
+        try:
+            won = float(points)
+        except ValueError:
+            return None
+        return {"B": won, "W": -won}.get(winner) if plus and 0 < won < float("inf") else None
+
+    @property
     def _komi_and_remark(self) -> tuple[float | None, str]:
         """The komi, and what is to be said of it, "" for nothing."""
         text, points = self.komi_text.strip().replace(",", "."), self.size * self.size

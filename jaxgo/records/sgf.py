@@ -45,6 +45,15 @@ def read_as_far_as_possible(path_or_text: str | bytes | os.PathLike) -> tuple[Ga
     Raises:
       ValueError: as `read_game`, for all else.
     """
+    return _record(*parse(path_or_text))
+
+
+def parse(path_or_text: str | bytes | os.PathLike) -> tuple[sgf.Sgf_game, tuple[str, ...]]:
+    """The first game of a record as `sgfmill` has it, and what the file holds beyond that game's main line, a sentence each.
+
+    Raises:
+      ValueError: the file cannot be read, holds no SGF, or no Go game on a square board of 2 to 25.
+    """
     data, name = _read(path_or_text)
     try:
         root = sgf_grammar.parse_sgf_game(data)
@@ -56,7 +65,7 @@ def read_as_far_as_possible(path_or_text: str | bytes | os.PathLike) -> tuple[Ga
         raise ValueError(f"{name} is an SGF record of another game, GM[{game_kind}]; Go is GM[1]")
     size = _size(_raw(properties, "SZ"), name)
     properties["SZ"] = [str(size).encode()]
-    return _record(_game(root, data), _notes(root, data))
+    return _game(root, data), _notes(root, data)
 
 
 def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:

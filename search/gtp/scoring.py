@@ -1,10 +1,7 @@
-"""Which stones live at the end of a game, and the score.
+"""Which stones live at the end of a game (see `jaxgo.results.statuses`), and the score.
 
-Playouts decide, from the position with either player to move: a chain whose points mostly end up with the other player is dead.
-They ask MoGo's policy (`jaxgo.Patterns`), as in uniform ones every seventh group of a finished game lived that should not have
-(42 games of GNU Go against itself and weaker players: 36 of the scores were GNU Go's, with the policy all of them). A chain is
-in seki where the player who has to move there dies; on a board with other moves left that shows as neighbours of
-different colours, short of liberties, that mostly neither keep nor lose their points.
+The playouts ask MoGo's policy (`jaxgo.Patterns`), as in uniform ones every seventh group of a finished game lived that should not
+have (42 games of GNU Go against itself and weaker players: 36 of the scores were GNU Go's, with the policy all of them).
 """
 
 import dataclasses
@@ -13,18 +10,12 @@ import numpy as np
 
 import jaxgo
 from jaxgo import BLACK, NO_KO, WHITE, Position
+from jaxgo.board.stones import chains
+from jaxgo.results.statuses import ALIVE, DEAD, STATUSES, settled
 from search.gtp.table import Table
 from search.ownership import Samples
-from search.stones import chains, neighbours
 
-ALIVE, DEAD, SEKI = STATUSES = ("alive", "dead", "seki")
-
-#: A chain is dead where its points belong to the other player by more than this, on the scale from -1 to 1.
-DEAD_BEYOND = 0.3
-#: Chains in seki belong to nobody by more than this.
-SEKI_WITHIN = 0.5
-#: Where moving kills, a chain's points are its owner's less when he has the move than when he has not, by more than this.
-SEKI_BEYOND = 0.5
+__all__ = ["STATUSES", "Judgement", "judge", "score"]
 
 POLICY = jaxgo.Patterns()
 """Whom the playouts ask."""
@@ -49,41 +40,17 @@ def judge(position: Position, *, all_live: bool = False, devices=None) -> Judgem
       all_live: whether all stones live, as by rules under which dead ones must be captured.
       devices: as in `jaxgo.evaluate`.
     """
-    stones = np.asarray(position.to_array())[0].copy()
+    boards = np.asarray(position.to_array())
     if all_live:
-        return Judgement([(chain, ALIVE) for chain in chains(stones)], 0.0)
-    now, sureness = _judge_once(position, stones, devices)
-    dead: list[tuple[list[int], str]] = []
-    while any(status == DEAD for _, status in now):
-        # Once these are taken off, others whose life hung on theirs may turn out to be dead.
-        dead += [(chain, status) for chain, status in now if status == DEAD]
-        for chain, _ in dead:
-            stones.flat[chain] = 0
-        now = _judge_once(Position.from_array(stones), stones, devices)[0]
-    return Judgement(sorted(dead + now), sureness)
+        return Judgement([(chain, ALIVE) for chain in chains(boards[0])], 0.0)
 
+    def owners_of(boards: np.ndarray) -> np.ndarray:
+        return np.stack([[_ownership(Position.from_array(boards), colour, devices)] for colour in (BLACK, WHITE)])
 
-def _judge_once(position: Position, stones: np.ndarray, devices) -> tuple[list[tuple[list[int], str]], float]:
-    """(each chain and its status, the sureness) as playouts from the position say."""
-    size, found = position.size, chains(stones)
-    # [2, chain]: how far a chain's points are its own colour's, with its owner to move and with the other.
-    owners = {colour: _ownership(position, colour, devices) for colour in (BLACK, WHITE)}
-    colours = [int(stones.flat[chain[0]]) for chain in found]
-    held = np.array(
-        [[colour * owners[mover * colour].flat[chain].mean() for chain, colour in zip(found, colours)] for mover in (1, -1)]
-    )  # fmt: skip
-    mean = held.mean(axis=0)
-    stuck = held[1] - held[0] > SEKI_BEYOND
-    at = {point: number for number, chain in enumerate(found) for point in chain}
-    out = []
-    for number, chain in enumerate(found):
-        liberties = {p for point in chain for p in neighbours(point, size) if not stones.flat[p]}
-        others = {at[p] for liberty in liberties for p in neighbours(liberty, size) if stones.flat[p] == -colours[number]}
-        undecided = abs(mean[number]) < SEKI_WITHIN and any(abs(mean[other]) < SEKI_WITHIN for other in others)
-        seki = stuck[number] or (undecided and len(liberties) <= 2)
-        out.append((chain, SEKI if seki else DEAD if mean[number] < -DEAD_BEYOND else ALIVE))
-    agreed = np.sign(owners[BLACK]) == np.sign(owners[WHITE])
-    return out, float((np.minimum(np.abs(owners[BLACK]), np.abs(owners[WHITE])) * agreed).min())
+    (found,), owners = settled(boards, owners_of)
+    black, white = owners[:, 0]
+    sureness = np.minimum(np.abs(black), np.abs(white)) * (np.sign(black) == np.sign(white))
+    return Judgement(found, float(sureness.min()))
 
 
 def _ownership(position: Position, colour: int, devices) -> np.ndarray:

@@ -14,7 +14,7 @@ from search.gtp import protocol
 from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, EngineOptions
 from search.gtp.protocol import Failure
 from search.records import as_record
-from search.stones import captured_by
+from jaxgo.board.stones import captured_by
 
 
 class Table:

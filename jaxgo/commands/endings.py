@@ -1,0 +1,86 @@
+"""Games that two passes have ended: which stones are dead there, and the score without them.
+
+Playouts say which stones are dead (`jaxgo.results.statuses`). Where the record states the score and theirs is another, the chains
+that playouts think least of are taken off, as many as give the record's score, if any number does.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxgo.base.constants import BLACK, WHITE
+from jaxgo.board.position import Position
+from jaxgo.board.stones import chains
+from jaxgo.results.statuses import DEAD, held, statuses
+from jaxgo.running.evaluate import evaluate
+
+#: Playouts with either player to move.
+PLAYOUTS = 1_000
+#: A chain that holds more of its points than this lives, whatever the record's score.
+ALIVE_BEYOND = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Ending:
+    """The end of a game."""
+
+    dead: tuple[int, ...]
+    """The points of the stones that are taken off, in order."""
+    score: float
+    """Black's area minus White's and komi, without them."""
+    stated: float | None
+    """The same as the record states it; None where it states none."""
+    by_record: bool
+    """Whether they are those that give the record's score, where playouts alone would have taken off others."""
+
+
+def endings(positions: Position, komi: Sequence[float], stated: Sequence[float | None], **options) -> list[Ending]:
+    """The ends of games.
+
+    Args:
+      positions: [B], over.
+      komi: points that White gets in each.
+      stated: the scores that their records state, komi counted.
+      **options: `seed`, `streams` and `devices` of `jaxgo.evaluate`.
+    """
+    batch = positions.batch
+    streams = np.tile(np.broadcast_to(options.pop("streams"), batch), 2)
+    boards = np.asarray(positions.to_array())
+    # As if nobody had passed, with either player to move.
+    going_on = Position.from_array(np.tile(boards, (2, 1, 1)), to_play=np.repeat([BLACK, WHITE], batch))
+    owners = evaluate(going_on, PLAYOUTS, streams=streams, **options).ownership.reshape(2, *boards.shape)
+    return [_ending(boards[i], owners[:, i], komi[i], stated[i]) for i in range(batch)]
+
+
+def without(positions: Position, dead: Sequence[Sequence[int]]) -> Position:
+    """The positions, over, without some stones."""
+    boards = np.array(positions.to_array())
+    for board, points in zip(boards, dead):
+        board.flat[list(points)] = 0
+    return Position.from_array(boards, to_play=positions.to_play, passes=positions.passes)
+
+
+def _ending(stones: np.ndarray, owners: np.ndarray, komi: float, stated: float | None) -> Ending:
+    dead = sorted(point for chain, status in statuses(stones, *owners) if status == DEAD for point in chain)
+    (score,) = _scores(stones, [dead], komi)
+    if stated is None or score == stated:
+        return Ending(tuple(dead), score, stated, False)
+    found, mean = chains(stones), held(stones, *owners).mean(axis=0)
+    candidates: list[list[int]] = [[]]
+    for number in np.argsort(mean, kind="stable"):
+        if mean[number] <= ALIVE_BEYOND:
+            candidates.append(sorted([*candidates[-1], *found[number]]))
+    agreeing = [points for points, each in zip(candidates, _scores(stones, candidates, komi)) if each == stated]
+    if not agreeing:
+        return Ending(tuple(dead), score, stated, False)
+    nearest = min(agreeing, key=lambda points: abs(len(points) - len(dead)))
+    return Ending(tuple(nearest), stated, stated, True)
+
+
+def _scores(stones: np.ndarray, candidates: list[list[int]], komi: float) -> list[float]:
+    """The scores without each of some sets of stones."""
+    boards = np.repeat(stones[None], len(candidates), axis=0)
+    for board, points in zip(boards, candidates):
+        board.flat[points] = 0
+    return [int(margin) - komi for margin in np.asarray(Position.from_array(boards).score())]

@@ -1,0 +1,84 @@
+"""What `jaxgo evaluate` does beside its figures: mistakes, comparisons, annotated records and pictures."""
+
+import argparse
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from jaxgo.commands import compared, mistakes, outputs
+from jaxgo.commands.asked import Asked
+from jaxgo.commands.playing import How
+from jaxgo.commands.progress import progress_on_stderr
+from jaxgo.commands.report import Report
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Extras:
+    """What is asked for, checked; and where it goes."""
+
+    num_games: int
+    most_mistakes: int
+    """So many of each game are told of; 0 for none."""
+    judge: mistakes.Judge
+    points: tuple[int, ...]
+    """Moves to compare."""
+    records: dict[Asked, pathlib.Path]
+    """Where annotated records go; empty for nowhere."""
+    pictures: dict[Asked, pathlib.Path]
+    """Where pictures go."""
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, asked: Sequence[Asked]) -> "Extras":
+        """What the command line asks for.
+
+        Raises:
+          UsageError: it cannot be done.
+        """
+        names = [each.name for each in asked]
+        pictures: Sequence[pathlib.Path] = ()
+        if args.plot:
+            from jaxgo.commands import plots
+
+            pictures = plots.places_of(args.plot, names)
+        return cls(
+            num_games=len(asked),
+            most_mistakes=args.mistakes or 0,
+            judge=mistakes.judge_named(args.judge),
+            points=tuple(compared.points_to_compare(asked[0], args.compare)) if args.compare else (),
+            records=dict(zip(asked, outputs.places("--sgf", args.sgf, names, (".sgf",)) if args.sgf else ())),
+            pictures=dict(zip(asked, pictures)),
+        )
+
+    def of_game(self, asked: Asked, how: How) -> dict[str, Any]:
+        """What a game's report has beside its rows, with progress on stderr.
+
+        Raises:
+          KeyboardInterrupt: it was interrupted.
+        """
+        out: dict[str, Any] = {}
+        if self.most_mistakes:
+            with progress_on_stderr(0) as progress:
+                out["mistakes"] = self.judge(asked, how, self.most_mistakes, progress)
+        if self.points:
+            with progress_on_stderr(len(self.points) * how.playouts) as progress:
+                out["compared"] = compared.compared_moves(asked, self.points, how, progress)
+        return out
+
+    def write(self, asked: Asked, report: Report) -> None:
+        """Writes a game's files."""
+        if asked in self.records:
+            from jaxgo.commands.annotations import annotated_record
+
+            self.records[asked].write_bytes(annotated_record(asked, report))
+            _say_written(self.records[asked])
+        if asked in self.pictures and report.rows:
+            from jaxgo.commands.plots import save_plot
+
+            save_plot(report, self.pictures[asked])
+            _say_written(self.pictures[asked])
+
+
+def _say_written(path: pathlib.Path) -> None:
+    print(f"jaxgo: wrote {path}", file=sys.stderr)

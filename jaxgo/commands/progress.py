@@ -1,0 +1,98 @@
+"""The progress of long work on stderr: a bar in a terminal, few lines elsewhere. Compiling counts for no speed and estimate."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TextColumn
+from rich.progress import Progress as Bar
+
+_FIRST_LINE_SECONDS, _MOST_SECONDS = 2.0, 60.0
+"""Where stderr is no terminal: when the first line of progress comes, and the most time between two; it grows."""
+_LONG_ENOUGH = 1.0
+"""Seconds of playouts from which on their speed can be told: chunks end in bunches, as many as there are cores."""
+
+
+class Progress:
+    """How far a job is, and how fast: the function that the engine calls after each chunk of playouts.
+
+    Args:
+      show: called with the playouts finished and those in all; None shows nothing.
+    """
+
+    def __init__(self, show: "Callable[[Progress, int, int], None] | None" = None):
+        self._show, self._start = show, time.monotonic()
+        self._measured = (0.0, 0)
+        """Seconds and playouts of programs before this one, each after its first chunk."""
+        self._first = self._last = (0.0, 0)
+        self._compiling = True
+
+    def __call__(self, done: int, total: int) -> None:
+        self._last = (time.monotonic(), done)
+        if self._compiling:
+            self._compiling, self._first = False, self._last
+        if self._show is not None:
+            self._show(self, done, total)
+
+    def compiles(self) -> None:
+        """What comes next is another program, which may have to be compiled."""
+        if not self._compiling:
+            self._measured = self._since_the_first_chunks()
+        self._compiling = True
+
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.monotonic() - self._start
+
+    def rate(self) -> float | None:
+        """Playouts per second, after the first chunk of each program; None while it is too early to tell."""
+        seconds, playouts = self._measured if self._compiling else self._since_the_first_chunks()
+        return playouts / seconds if seconds >= _LONG_ENOUGH and playouts else None
+
+    def _since_the_first_chunks(self) -> tuple[float, int]:
+        seconds, playouts = self._measured
+        return seconds + self._last[0] - self._first[0], playouts + self._last[1] - self._first[1]
+
+
+@contextmanager
+def progress_on_stderr(total: int) -> Iterator[Progress]:
+    """Shows done and total, playouts per second and time left on stderr; single lines where it is no terminal.
+
+    Args:
+      total: playouts of the whole job, as far as is known.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Progress(_plain())
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}")
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("compiling", total=total or None, figures="")
+
+        def show(progress: Progress, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description="playing", figures=_figures(progress, done, total))
+
+        yield Progress(show)
+
+
+def _figures(progress: Progress, done: int, total: int) -> str:
+    rate = progress.rate()
+    text = f"{done:,} of {total:,} playouts"
+    return text if rate is None else f"{text}, {rate:,.0f} playouts/s, {(total - done) / rate:,.0f} s left"
+
+
+def _plain() -> Callable[[Progress, int, int], None]:
+    """Progress as whole lines, few and fewer: for logs."""
+    due = _FIRST_LINE_SECONDS
+
+    def show(progress: Progress, done: int, total: int) -> None:
+        nonlocal due
+        now = progress.seconds()
+        if now < due or progress.rate() is None:
+            return
+        due = now + min(max(now / 2, 1.0), _MOST_SECONDS)
+        print(f"jaxgo: {_figures(progress, done, total)}", file=sys.stderr, flush=True)
+
+    return show

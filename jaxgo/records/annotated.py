@@ -1,0 +1,75 @@
+"""Game records with remarks: a record as it was, with comments, win rates, marks of ownership and variations on its main line."""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+
+from sgfmill import sgf
+
+from jaxgo.base.constants import BLACK, WHITE
+from jaxgo.records.sgf import parse
+
+_LETTERS = {BLACK: "b", WHITE: "w"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Annotation:
+    """What is said of the position after some moves. Texts are ASCII, so that a record in any character set can hold them."""
+
+    comment: str = ""
+    """Goes behind the record's own comment."""
+    win_rate: float | None = None
+    """Black's, in [0, 1]; Sabaki and others draw a curve of them (SBKV)."""
+    black: Sequence[int] = ()
+    """Points that are marked as Black's (TB), unless the record marks territory there itself."""
+    white: Sequence[int] = ()
+    """Points that are marked as White's (TW)."""
+    bad: bool = False
+    """Whether the move that led there is marked as bad (BM)."""
+    better: tuple[int, int] | None = None
+    """(colour, point) of a move that goes beside the one that led there, as a variation."""
+
+
+def annotated(source: str | bytes | os.PathLike | None, size: int, annotations: Mapping[int, Annotation]) -> bytes:
+    """A record with annotations.
+
+    Args:
+      source: the record, as `jaxgo.read_game` takes it, the first game of which is kept; None for an empty board.
+      size: of the empty board.
+      annotations: by the number of moves before the position.
+
+    Raises:
+      ValueError: the source is no game record.
+    """
+    game = sgf.Sgf_game(size) if source is None else parse(source)[0]
+    moves = 0
+    for node in game.get_main_sequence():
+        last = node.get_raw_move()[0] is not None
+        moves += last
+        if moves in annotations and (last or node is game.get_root()):
+            _annotate(node, annotations[moves], game.get_size())
+    return game.serialise(wrap=None)
+
+
+def _annotate(node: sgf.Tree_node, said: Annotation, size: int) -> None:
+    if said.comment:
+        own = node.get_raw("C").rstrip() + b"\n\n" if node.has_property("C") else b""
+        node.set_raw("C", own + said.comment.encode("ascii"))
+    if said.win_rate is not None:
+        node.set_raw("SBKV", f"{100 * said.win_rate:.2f}".encode())
+    if not (node.has_property("TB") or node.has_property("TW")):
+        for name, points in (("TB", said.black), ("TW", said.white)):
+            if points:
+                node.set(name, [_row_column(point, size) for point in points])
+    if said.bad and not node.has_property("TE"):
+        node.set_raw("BM", b"1")
+    if said.better is not None:
+        colour, point = said.better
+        branch = node.parent.new_child()
+        branch.set_move(_LETTERS[colour], _row_column(point, size))
+        branch.set_raw("TE", b"1")
+
+
+def _row_column(point: int, size: int) -> tuple[int, int] | None:
+    """A point as sgfmill counts it, rows from the bottom; None for a pass."""
+    return None if point == size * size else (size - 1 - point // size, point % size)
