@@ -1,12 +1,15 @@
 """Heatmaps: how a bot likes each point, as characters or as a picture."""
 
+import os
+
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.board.coordinates import COLUMNS, coordinate
+from jaxgo.board.coordinates import COLUMNS
 
 #: From the least to the best liked.
 SHADES = "0123456789"
+_BEST = "#1f6fd6"
 
 
 def shades(values: np.ndarray) -> np.ndarray:
@@ -39,7 +42,9 @@ def as_text(position: Position, values: np.ndarray) -> str:
     return "\n".join([*rows, "   " + " ".join(COLUMNS[:size])])
 
 
-def save_picture(position: Position, values: np.ndarray, best: int, path: str, title: str) -> None:
+def save_picture(
+    position: Position, values: np.ndarray, best: int, path: str | os.PathLike, title: str, last: int | None = None
+) -> None:  # fmt: skip
     """Draws the board with the values as colours (needs matplotlib, `jaxgo[plot]`).
 
     Args:
@@ -48,28 +53,23 @@ def save_picture(position: Position, values: np.ndarray, best: int, path: str, t
       best: the point to mark, P for a pass.
       path: .png, .svg or .pdf.
       title: above the board.
+      last: the point of the last move, which is marked too; None, or P, for none.
     """
     from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
+
+    from jaxgo.commands.board_picture import draw_board
 
     size = position.size
     stones, grid = np.asarray(position.to_array())[0], shades(values.astype(np.float64)).reshape(size, size)
-    figure = Figure(figsize=(6.4, 6.6), layout="constrained")
+    figure = Figure(figsize=(7.2, 6.6), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_facecolor("#cbc4b4")
-    shown = axes.imshow(np.where(stones == 0, grid, np.nan), cmap="YlOrRd", vmin=0, vmax=1, alpha=0.9)
-    figure.colorbar(shown, ax=axes, label="least liked to best liked", shrink=0.7)
-    for y, x in np.argwhere(stones != 0):
-        black = stones[y, x] == 1
-        axes.add_patch(_circle(x, y, "black" if black else "white"))
+    draw_board(axes, stones, last)
+    y, x = np.nonzero(~np.isnan(grid) & (stones == 0))
+    # As large as its space allows, whatever the board's size.
+    dots = axes.scatter(x, y, c=grid[y, x], s=(250 / size) ** 2, cmap="YlOrRd", vmin=0, vmax=1, lw=0, zorder=4)
+    figure.colorbar(dots, ax=axes, label="least liked to best liked", shrink=0.7)
     if best < size * size:
-        axes.plot(best % size, best // size, marker="x", color="#1f4e8c", markersize=10, markeredgewidth=2)
-    axes.set_xticks(range(size), COLUMNS[:size])
-    axes.set_yticks(range(size), [str(size - y) for y in range(size)])
-    axes.set_title(f"{title}: {coordinate(best, size)}")
+        axes.add_patch(Circle((best % size, best // size), 0.4, fill=False, edgecolor=_BEST, lw=2.4, zorder=6))
+    axes.set_title(title, fontsize=11)
     figure.savefig(path, dpi=150)
-
-
-def _circle(x: int, y: int, colour: str):
-    from matplotlib.patches import Circle
-
-    return Circle((x, y), 0.45, facecolor=colour, edgecolor="black", linewidth=0.8)

@@ -6,8 +6,8 @@ import numpy as np
 from sgfmill import sgf
 
 from jaxgo.base.source import version
-from search.game import Game
 from jaxgo.board.stones import after_move
+from search.game import Game
 
 _LETTERS = {1: "b", -1: "w"}
 

@@ -111,10 +111,11 @@ def _run(args: argparse.Namespace) -> int:
 
     asked, left_out = asked_of(args)
     extras = Extras.of(args, asked)
-    how = playing.How(args.playouts, args.seed, args.policy, arguments.devices(args.devices))
+    # At the door, for every size there is.
+    policies = [arguments.policy_for(args.policy, size) for size in sorted({each.record.size for each in asked})]
+    policy = args.policy if any(policies) else None
+    how = playing.How(args.playouts, args.seed, policy, arguments.devices(args.devices))
     try:
-        for size in {each.record.size for each in asked}:
-            how.options(size)
         groups = [asked] if args.resume else list(playing.in_groups(asked))
         for group in groups:
             reports = _evaluate(group, how, extras, args.resume)

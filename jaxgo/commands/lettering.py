@@ -8,13 +8,16 @@ _LIKED = (
     "Noto Sans CJK", "Noto Sans", "Source Han Sans", "Hiragino", "PingFang", "Yu Gothic", "Microsoft YaHei", "Meiryo", "Malgun",
     "IPA", "TakaoPGothic", "WenQuanYi", "Heiti", "SimHei", "MS Gothic", "Arial Unicode", "Droid Sans Fallback", "Unifont",
 )  # fmt: skip
+_REGULAR = 400  # the weight of letters that are neither light nor bold
+#: Fonts with a box for every letter there is.
+_BOXES = ("Last Resort", "LastResort", "Adobe Blank")
 
 
 def families_for(text: str) -> list[str] | None:
     """Families of fonts that have all letters of a text between them, for matplotlib's `fontfamily`; None if none have."""
     from matplotlib import font_manager
 
-    default = font_manager.fontManager.findfont("sans-serif")
+    default = font_manager.findfont(font_manager.FontProperties())
     families, missing = ["sans-serif"], _letters(text) - _held(default)
     for family, path in _fonts() if missing else ():
         if missing & _held(path):
@@ -23,11 +26,6 @@ def families_for(text: str) -> list[str] | None:
         if not missing:
             break
     return None if missing else families
-
-
-def drawable(text: str, instead: str) -> str:
-    """The text where some installed fonts have its letters, else what stands for it."""
-    return instead if families_for(text) is None else text
 
 
 def _letters(text: str) -> set[int]:
@@ -39,12 +37,14 @@ def _fonts() -> Iterator[tuple[str, str]]:
     """(family, file) of the installed fonts, upright ones, the liked ones first."""
     from matplotlib import font_manager
 
-    fonts: Iterable = [entry for entry in font_manager.fontManager.ttflist if entry.style == "normal"]
+    installed = [entry for entry in font_manager.fontManager.ttflist if entry.style == "normal"]
+    fonts: Iterable = [entry for entry in installed if not entry.name.startswith(_BOXES)]
     places = {name: place for place, name in enumerate(_LIKED)}
 
     def place(entry) -> tuple[int, int, str]:
         liked = [at for name, at in places.items() if entry.name.startswith(name)]
-        return min(liked, default=len(_LIKED)), abs(int(entry.weight if isinstance(entry.weight, int) else 400) - 400), entry.name
+        weight = entry.weight if isinstance(entry.weight, int) else _REGULAR
+        return min(liked, default=len(_LIKED)), abs(weight - _REGULAR), entry.name
 
     for entry in sorted(fonts, key=place):
         yield entry.name, entry.fname

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxgo.cli import UsageError
 from jaxgo.commands.board_picture import GREY, MARK, draw_board, draw_owners, position_title
-from jaxgo.commands.lettering import drawable, families_for
+from jaxgo.commands.lettering import families_for
 from jaxgo.commands.outputs import places
 from jaxgo.commands.report import Report, Row, last_move_text
 
@@ -69,7 +69,7 @@ def _title(report: Report) -> str:
     record = report.record
     names = {"Black": record.black, "White": record.white}
     for colour, name in names.items():
-        if drawable(name, "") != name:
+        if families_for(name) is None:
             print(f"jaxgo evaluate: no installed font has all letters of {name!r}: the picture says {colour}", file=sys.stderr)
             names[colour] = ""
     players = " - ".join(f"{name} ({colour})" if name else colour for colour, name in names.items())

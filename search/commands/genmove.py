@@ -52,10 +52,11 @@ def run(args: argparse.Namespace) -> int:
     """
     if (args.file is None) == (args.size is None):
         raise UsageError("give a game record, or --size N for an empty board" + (", not both" if args.file else ""))
+    picture = None
     if args.plot:
-        from jaxgo.commands.plots import check_can_plot
+        from jaxgo.commands.plots import places_of
 
-        check_can_plot(args.plot)
+        (picture,) = places_of(args.plot, [args.file or ""])
     from search.choice import Limits
     from search.players import make_player
 
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         choice = player.genmove(game.position, game.history, limits, _Progress(limits), interrupted.is_set)
     finally:
         signal.signal(signal.SIGINT, before)
-    _report(args, game, choice, time.perf_counter() - start)
+    _report(args, game, choice, time.perf_counter() - start, picture)
     if interrupted.is_set():
         print(f"jaxgo genmove: interrupted after {choice.playouts:,} playouts", file=sys.stderr)
     return EXIT_INTERRUPTED if interrupted.is_set() else EXIT_DONE
@@ -124,8 +125,8 @@ def _game(args: argparse.Namespace):
     return Game.of_record(record, last, komi)
 
 
-def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
-    """Prints the move and what it rests on."""
+def _report(args: argparse.Namespace, game, choice, seconds: float, picture: pathlib.Path | None) -> None:
+    """Prints the move and what it rests on, and draws it where a picture is wanted."""
     import numpy as np
 
     from jaxgo.board.coordinates import coordinate
@@ -136,10 +137,16 @@ def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
     values = np.where(choice.visits[:points] > 0, choice.visits[:points].astype(np.float64), np.nan)
     if not isinstance(choice.statistics, RootStatistics):
         values = choice.values[:points]
-    if args.plot:
-        heatmap.save_picture(game.position, values, choice.move, args.plot, f"{args.bot}, {choice.playouts:,} playouts")
-        print(f"jaxgo: wrote {args.plot}", file=sys.stderr)
     name = coordinate(choice.move, game.size)
+    if picture is not None:
+        from jaxgo.commands.board_picture import position_title
+        from jaxgo.commands.report import move_text
+
+        last = game.moves[-1] if game.moves else None
+        where = position_title(len(game.moves), move_text(*last, game.size) if last else "", game.to_play)
+        title = f"{where}: {name} ({args.bot}, {choice.playouts:,} playouts)"
+        heatmap.save_picture(game.position, values, choice.move, picture, title, last[1] if last else None)
+        print(f"jaxgo: wrote {picture}", file=sys.stderr)
     order = sorted(np.flatnonzero(choice.visits > 0), key=lambda m: (-choice.visits[m], m))
     if args.json:
         document = {

@@ -6,6 +6,7 @@ import numpy as np
 
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
+from jaxgo.board.stones import captured_by
 from jaxgo.playing.policies.in_order import policy_of
 from jaxgo.records.sgf import read_game
 from search import rulesets
@@ -14,7 +15,6 @@ from search.gtp import protocol
 from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, EngineOptions
 from search.gtp.protocol import Failure
 from search.records import as_record
-from jaxgo.board.stones import captured_by
 
 
 class Table:
