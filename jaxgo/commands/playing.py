@@ -14,12 +14,14 @@ from jaxgo.commands.endings import Ending, endings, without
 from jaxgo.commands.kept import Kept
 from jaxgo.commands.progress import Progress
 from jaxgo.results.evaluation import Evaluation, Interrupted
+from jaxgo.running import chunks
 from jaxgo.running.request import Devices, Request
 
 #: Positions whose figures are held at a time.
 MOST_POSITIONS = 4_096
-#: Playouts, times the square of a board's points, between two times that what is finished counts as kept: a few seconds.
-KEPT_EVERY = 10**11
+#: With --resume playouts are played in rounds, and what counts as kept is whole rounds: so many of the largest chunks for each
+#: worker, which is a few seconds' work, and so many playouts of each position at least.
+CHUNKS_OF_ROUND, LEAST_OF_ROUND = 4, 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,12 +109,13 @@ class _Batch:
         self._streams = np.concatenate([asked[i].moves for i in mine])
         self._komi = np.repeat(np.array([asked[i].komi for i in mine], np.float64), counts)
         self._how, self._options = how, how.options(size)
-        self._kept = None
+        self._kept, self._round = None, how.playouts
         if resume is not None:
             request = Request.of(self._positions, how.playouts, streams=self._streams, **self._options)
             names = [asked[i].name for i in mine if asked[i].name]
             self._kept = Kept(resume, size, alone, names, request.columns, self._komi, how.seed, how.policy)
-        self._round = max(1, -(-KEPT_EVERY // (size**4 * len(self._positions)))) if self._kept else how.playouts
+            of_round = CHUNKS_OF_ROUND * chunks.PER_LANE[-1] * request.lanes * len(request.workers)
+            self._round = max(LEAST_OF_ROUND, of_round // request.batch)
 
     @property
     def left(self) -> int:
