@@ -158,11 +158,11 @@ class _Batch:
         return part if kept is None else kept if part is None else kept.plus(part)
 
 
-def in_groups(asked: Sequence[Asked], most: int = MOST_POSITIONS) -> Iterator[list[Asked]]:
-    """The games in groups of at most so many positions together, or of one game."""
+def in_groups(asked: Sequence[Asked]) -> Iterator[list[Asked]]:
+    """The games in groups of at most `MOST_POSITIONS` positions together, or of one game."""
     group: list[Asked] = []
     for each in asked:
-        if group and sum(len(x.moves) for x in group) + len(each.moves) > most:
+        if group and sum(len(x.moves) for x in group) + len(each.moves) > MOST_POSITIONS:
             yield group
             group = []
         group.append(each)

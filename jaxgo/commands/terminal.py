@@ -5,6 +5,7 @@ colours (a pipe, `NO_COLOR`) it is two grids of plain ASCII, the stones and the 
 pasted into `Position.from_ascii`.
 """
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,16 +48,26 @@ def print_game(report: Report, console: Console, *, board: bool) -> None:
 def print_games(reports: Sequence[Report], console: Console) -> None:
     """Writes a table of games of which one position each was asked for."""
     plus_minus = _plus_minus(console)
+    folder = _common_folder([report.name for report in reports])
     columns = ["game", "move", "to play", "Black wins", "margin", "komi", "result"]
     rows = [
         [
-            report.name, str(row.move), _turn(row), _rate(row, plus_minus),
+            os.path.relpath(report.name, folder) if folder else report.name, str(row.move), _turn(row), _rate(row, plus_minus),
             _margin(row, plus_minus), f"{report.komi:g}", _result(row, report),
         ]
         for report in reports for row in report.rows
     ]  # fmt: skip
-    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi\n"
+    caption = f"{plus_minus} one standard error; margin: Black's area minus White's, before komi"
+    caption += f"; games in {folder}\n" if folder else "\n"
     print_table(console, columns, rows, left=(0, 2, 6), box=box.SIMPLE_HEAD, collapse_padding=True, caption=caption)
+
+
+def _common_folder(names: Sequence[str]) -> str:
+    """The folder that all files lie below, "" where they have none in common."""
+    try:
+        return os.path.commonpath([os.path.dirname(name) for name in names])
+    except ValueError:  # some names begin at the root, and others do not
+        return ""
 
 
 def print_footer(reports: Sequence[Report], console: Console) -> None:

@@ -12,11 +12,12 @@ import time
 
 import numpy as np
 import pytest
-from sgfmill import boards
+from sgfmill import boards, common
 
 import jaxgo
 from jaxgo import cli
 from jaxgo.commands import evaluate, plots
+from tests.jaxgo.commands.documents import documents, error
 
 GAMES = pathlib.Path(__file__).parents[3] / "games"
 GAME = str(GAMES / "gnugo-9x9.sgf")
@@ -25,16 +26,8 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 def _json(capsys: pytest.CaptureFixture, *arguments: str) -> dict:
     """The document that `jaxgo evaluate ... --json` prints."""
-    assert cli.main(["evaluate", *arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-
-
-def _error(capsys: pytest.CaptureFixture, *arguments: str) -> str:
-    """The one line that a refused command prints."""
-    assert cli.main(["evaluate", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.count("\n") == 1
-    return captured.err.removeprefix("jaxgo evaluate: error: ").rstrip("\n")
+    (document,) = documents(capsys, *arguments)
+    return document
 
 
 @pytest.fixture
@@ -95,7 +88,21 @@ def test_a_policy_can_be_asked(capsys: pytest.CaptureFixture, tmp_path: pathlib.
 def test_a_row_is_the_same_however_it_is_asked_for(capsys: pytest.CaptureFixture) -> None:
     alone = _json(capsys, GAME, "--move", "10", "--playouts", "500")["positions"]
     every = _json(capsys, GAME, "--all", "--playouts", "500")["positions"]
-    assert len(every) == 53 and alone == [every[10]]
+    gain = {name: every[10][name] for name in ("gain", "gain_error")}
+    assert len(every) == 53 and [row | gain for row in alone] == [every[10]]
+
+
+def test_each_moves_gain(capsys: pytest.CaptureFixture) -> None:
+    """A table of the positions has a line for each move: what it gained for who played it, as the rates beside it say."""
+    every = _json(capsys, GAME, "--all", "--playouts", "500")["positions"]
+    assert every[0]["gain"] is None and every[52]["gain"] is None and every[52]["over"]
+    for before, after in zip(every, every[1:52]):
+        sign = {"B": 1, "W": -1}[after["colour"]]
+        assert after["gain"] == pytest.approx(sign * (after["win_rate"] - before["win_rate"]))
+        assert after["gain_error"] == pytest.approx(np.hypot(after["win_rate_error"], before["win_rate_error"]))
+    assert [(row["file"], row["move"], row["colour"], row["point"]) for row in every[:3]] == [
+        (GAME, 0, None, None), (GAME, 1, "B", "G6"), (GAME, 2, "W", "C7")
+    ]  # fmt: skip
 
 
 def test_the_last_position_in_play_is_the_default(capsys: pytest.CaptureFixture) -> None:
@@ -107,11 +114,14 @@ def test_the_last_position_in_play_is_the_default(capsys: pytest.CaptureFixture)
 def test_ended_game(capsys: pytest.CaptureFixture, playouts: int) -> None:
     (position,) = _json(capsys, GAME, "--move", "52", "--playouts", str(playouts))["positions"]
     assert position["over"] and position["length_mean"] == 0 and position["win_rate_error"] == 0
-    # White's dead stones on the right make the middle nobody's: sgfmill counts the same board.
+    # White's dead stones on the right are taken off: sgfmill counts the same board, and GNU Go had counted it like that.
+    assert sorted(position["dead"]) == ["E2", "F2", "F3", "F8", "G3", "H3", "H5"]
+    dead = {common.move_from_vertex(name, 9) for name in position["dead"]}
     board = boards.Board(9)
     black, white = ({(8 - y, x) for y, row in enumerate(position["board"]) for x, s in enumerate(row) if s == c} for c in "XO")
-    assert board.apply_setup(black, white, set())
-    assert position["margin_histogram"] == {str(board.area_score()): playouts}
+    assert dead < white and board.apply_setup(black, white - dead, set())
+    assert position["margin_histogram"] == {str(board.area_score()): playouts} == {"21": playouts}
+    assert (position["score"], position["dead_by_record"], position["win_rate"]) == ("B+14", False, 1.0)
 
 
 def test_handicap_record(capsys: pytest.CaptureFixture, tmp_path: pathlib.Path) -> None:
@@ -182,9 +192,13 @@ def test_ownership_grid_reads_in_percent(capsys: pytest.CaptureFixture) -> None:
     assert cli.main(["evaluate", GAME, "--move", "52", "--playouts", "1000"]) == 0
     text = capsys.readouterr().out
     grid = [[int(cell) for cell in line.split()[-9:]] for line in text.split("\n") if re.match(r" \d  [.XO]", line)]
-    over = np.asarray(jaxgo.evaluate(jaxgo.Position.from_sgf(GAME), 1000).ownership[0])  # exact: the game is over
+    stones = np.array(jaxgo.Position.from_sgf(GAME).to_array())
+    for y, x in ((7, 4), (7, 5), (6, 5), (6, 6), (6, 7), (4, 7), (1, 5)):
+        stones[0, y, x] = 0
+    over = np.asarray(jaxgo.evaluate(jaxgo.Position.from_array(stones, passes=2), 1000).ownership[0])  # exact
     np.testing.assert_array_equal(np.array(grid), np.clip(100 * over, -99, 99))
-    assert "two passes ended the game there" in text
+    assert "two passes ended the game there; 7 dead stones are taken off, as playouts say (" in text
+    assert "): B+14, as the record says\n" in text
 
 
 def test_coloured_board(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,36 +236,44 @@ def test_plot(capsys, tmp_path: pathlib.Path, arguments: list[str], suffix: str)
 def test_plot_path_is_tried_before_the_work(capsys, tmp_path: pathlib.Path, no_work: None) -> None:
     missing = tmp_path / "no" / "such" / "folder.png"
     reason = "the file cannot be written: No such file or directory"
-    assert _error(capsys, GAME, "--plot", str(missing)) == f"--plot {missing}: {reason}"
-    folder = tmp_path / "folder.png"
-    folder.mkdir()
-    assert _error(capsys, GAME, "--plot", str(folder)).endswith("the file cannot be written: Is a directory")
-    assert _error(capsys, GAME, "--plot", str(tmp_path / "game.bmp")).endswith("the name must end in .pdf, .png, .svg")
+    assert error(capsys, GAME, "--plot", str(missing)) == f"--plot {missing}: {reason}"
+    assert error(capsys, GAME, "--plot", str(tmp_path / "game.bmp")).endswith("the name must end in .pdf, .png, .svg")
 
 
 def test_plot_path_is_left_as_it_was_when_nothing_is_drawn(capsys, tmp_path: pathlib.Path) -> None:
     new, old = tmp_path / "new.png", tmp_path / "old.png"
     old.write_bytes(b"precious")
     for path in (new, old):
-        plots.check_can_plot(str(path))
+        assert plots.places_of(str(path), [GAME]) == [path]
     assert not new.exists() and old.read_bytes() == b"precious"
 
 
 def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, no_work: None) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     message = "--plot needs matplotlib, which is not installed: pip install 'jaxgo[plot]'"
-    assert _error(capsys, GAME, "--plot", str(tmp_path / "game.png")) == message
+    assert error(capsys, GAME, "--plot", str(tmp_path / "game.png")) == message
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "give a game record, or --size N for an empty board"),
-        ([GAME, "--size", "9"], "give either a game record or --size N for an empty board, not both"),
+        ([GAME, "--size", "9"], "give either game records or --size N for an empty board, not both"),
         (["none.sgf"], "the game record 'none.sgf' cannot be read: No such file or directory"),
-        (["/"], "the game record '/' cannot be read: Is a directory"),
         ([str(GAMES.parent / "LICENSE")], "is not an SGF game record"),
-        ([GAME, "--move", "53"], "--move 53: the game record has 52 moves"),
+        ([GAME, "--move", "53"], f"--move 53: {GAME} has 52 moves"),
+        ([GAME, "--mistakes", "0"], "argument --mistakes: '0' is not a whole number from 1"),
+        ([GAME, "--mistakes", "1", "--judge", "me"], "--judge me: there is no such judge; there are: playouts"),
+        ([GAME, "--compare", "D4"], "argument --compare: 'D4' does not name two or more different moves, such as D4,E5"),
+        ([GAME, "--compare", "D4,D4"], "argument --compare: 'D4,D4' does not name two or more different moves"),
+        ([GAME, "--compare", "F9,Z9"], "--compare F9,Z9: name must be a column, A to J without I, and a row"),
+        ([GAME, "--compare", "F9,E9"], "--compare F9,E9: E9 is no legal move after 50 moves"),
+        ([GAME, "--compare", "F9,G9", "--all"], "--compare is for one position of one game: give --move, not "),
+        ([GAME, "--sgf", "out.png"], "--sgf out.png: the name must end in .sgf"),
+        ([GAME, "--sgf", GAME], "the file is the game record itself; give another name"),
+        ([GAME, "--resume", "kept.txt"], "--resume kept.txt: the name must end in .npz"),
+        ([GAME, "--resume", "/no/such/folder/kept.npz"], "--resume /no/such/folder/kept.npz: the file cannot be written: "),
+        ([GAME, "--resume", str(GAMES.parent / "LICENSE")], "LICENSE: this is no file that --resume has written"),
         ([GAME, "--move", "-1"], "argument --move: '-1' is not a whole number from 0"),
         ([GAME, "--every", "0"], "argument --every: '0' is not a whole number from 1"),
         ([GAME, "--move", "1", "--all"], "not allowed with argument"),
@@ -273,13 +295,13 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
     ],
 )
 def test_bad_input_is_refused_at_the_door(capsys, no_work: None, arguments: list[str], message: str) -> None:
-    assert message in _error(capsys, *arguments)
+    assert message in error(capsys, *arguments)
 
 
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("(;SZ[5];B[cc];W[cc])", "move 2, White C3, is illegal: the point is occupied"),
+        ("(;SZ[5]AB[aa]AW[ba][ab])", "the stones set up before the first move are not a legal position: "),
         ("(;SZ[26])", "sizes 2 to 25 are played"),
         ("hello", "is not an SGF game record"),
     ],
@@ -287,7 +309,7 @@ def test_bad_input_is_refused_at_the_door(capsys, no_work: None, arguments: list
 def test_bad_records_are_refused_at_the_door(capsys, tmp_path: pathlib.Path, no_work: None, record: str, message: str) -> None:
     path = tmp_path / "game.sgf"
     path.write_text(record)
-    assert message in _error(capsys, str(path))
+    assert message in error(capsys, str(path))
 
 
 def test_devices(capsys: pytest.CaptureFixture) -> None:
@@ -317,16 +339,16 @@ def test_ctrl_c_prints_what_is_finished(tmp_path: pathlib.Path) -> None:
     process = _start_long_run("--plot", str(plot))
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
-    assert process.returncode == 130 and "Traceback" not in error
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in said
     assert "PARTIAL, interrupted" in out and "of 200,000,000 are finished" in out and "Black wins" in out
     assert plot.read_bytes().startswith(_PNG)
     assert time.monotonic() - start < 30
 
 
-def test_ctrl_c_with_json() -> None:
+def test_sigterm_prints_what_is_finished_too() -> None:
     process = _start_long_run("--json")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=60)
     document = json.loads(out)
     assert process.returncode == 130 and document["complete"] is False and document["positions_asked"] == 4

@@ -1,0 +1,64 @@
+"""Ended games: which stones are taken off, and how that agrees with what records state."""
+
+import pathlib
+
+import pytest
+
+import jaxgo
+from jaxgo.commands.endings import endings, without
+from jaxgo.records.sgf import read_game
+from tests.jaxgo.commands.documents import documents
+
+# White's stone at A4 and Black's at E2 are dead: 15 points to 10.
+ENDED = """
+    . . X O .
+    O . X O .
+    . . X O .
+    . . X O X
+    . . X O .
+"""
+
+
+def _ended() -> jaxgo.Position:
+    return jaxgo.Position.from_ascii(ENDED, passes=2)
+
+
+@pytest.mark.parametrize(
+    ("stated", "dead", "score", "by_record"),
+    [
+        (None, ["A4", "E2"], 1.5, False),
+        (1.5, ["A4", "E2"], 1.5, False),
+        (-9.5, ["E2"], -9.5, True),  # A4, the less certain of the two, is alive: the left side is nobody's
+        (7.5, ["A4", "E2"], 1.5, False),  # no stones that could be dead give this
+    ],
+)
+def test_dead_stones(stated: float | None, dead: list[str], score: float, by_record: bool) -> None:
+    (found,) = endings(_ended(), [3.5], [stated], seed=0, streams=[0])
+    assert (found.score, found.stated, found.by_record) == (score, stated, by_record)
+    assert sorted(jaxgo.coordinate(point, 5) for point in found.dead) == dead
+    cleared = without(_ended(), [found.dead])
+    assert bool(cleared.is_over()[0]) and int(cleared.score()[0]) - 3.5 == score
+
+
+@pytest.mark.parametrize(
+    ("result", "points"),
+    [("B+14.0", 14.0), ("W+0.5", -0.5), ("w+3,5", -3.5), ("B+R", None), ("W+T", None), ("0", 0.0), ("Draw", 0.0), ("", None),
+     ("B+", None), ("Void", None), ("?", None), ("B+inf", None), ("B+nan", None), ("B-3", None)],
+)  # fmt: skip
+def test_results_that_state_points(result: str, points: float | None) -> None:
+    assert read_game(f"(;SZ[5]RE[{result}])").result_points == points
+
+
+@pytest.mark.parametrize(
+    ("result", "dead", "score"), [("B+1.5", ["A4", "E2"], "B+1.5"), ("W+9.5", ["E2"], "W+9.5"), ("W+R", ["A4", "E2"], "B+1.5")]
+)
+def test_the_last_row_is_without_dead_stones(capsys, tmp_path: pathlib.Path, result: str, dead: list[str], score: str) -> None:
+    rows = [row.split() for row in ENDED.strip().splitlines()]
+    points = {c: "".join(f"[{chr(97 + x)}{chr(97 + y)}]" for y in range(5) for x in range(5) if rows[y][x] == c) for c in "XO"}
+    path = tmp_path / "ended.sgf"
+    path.write_text(f"(;SZ[5]KM[3.5]RE[{result}]AB{points['X']}AW{points['O']};B[];W[])")
+    (document,) = documents(capsys, str(path), "--move", "2", "--playouts", "50")
+    (row,) = document["positions"]
+    assert (sorted(row["dead"]), row["score"], row["win_rate"]) == (dead, score, float(score[0] == "B"))
+    assert row["board"][1] == "O.XO." and (row["ownership"][1][0] == 1.0) == ("A4" in dead)
+    assert row["dead_by_record"] == (result == "W+9.5")

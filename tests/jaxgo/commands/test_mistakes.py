@@ -1,0 +1,103 @@
+"""Mistakes and comparisons: what was better is better, chance is no mistake, and errors are those of playouts side by side."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo import cli
+from jaxgo.commands import mistakes
+from jaxgo.commands.mistakes import Loss, most_lost, threshold
+from tests.jaxgo.commands.documents import documents
+
+# . . . . .
+# . X X X .
+# X O O O .   Black could capture at E3; he plays at A1, and White goes there.
+# . X X X .
+# . . . . .
+BLUNDER = "(;SZ[5]KM[15.5]AB[bb][cb][db][ac][bd][cd][dd]AW[bc][cc][dc]PL[B];B[ae];W[ec])"
+
+
+@pytest.fixture
+def blunder(tmp_path: pathlib.Path) -> str:
+    path = tmp_path / "blunder.sgf"
+    path.write_text(BLUNDER)
+    return str(path)
+
+
+def test_a_blunder_is_found_and_what_was_better(capsys, blunder: str, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out.sgf"
+    (document,) = documents(capsys, blunder, "--mistakes", "3", "--playouts", "2000", "--sgf", str(out))
+    found = document["mistakes"]
+    assert (found["judge"], found["judged"]) == ("playouts", 2) and found["threshold"] == pytest.approx(1.96, abs=0.01)
+    first = found["losses"][0]
+    assert (first["move"], first["colour"], first["point"]) == (1, "B", "A1")
+    assert first["better"] == "E3" and first["loss"] > 5 * first["loss_error"] > 0
+    assert first["loss"] == pytest.approx(first["better_win_rate"] - first["win_rate"])
+    # The library says the same of the two moves: within five standard errors.
+    record = jaxgo.read_game(blunder)
+    rates = [
+        jaxgo.evaluate(record.position(0).play([jaxgo.point(name, 5)]), 2000, komi=15.5, seed=9)
+        for name in (first["better"], first["point"])
+    ]
+    difference, error = rates[0].win_rate - rates[1].win_rate, np.hypot(*(rate.win_rate_error for rate in rates))
+    assert abs(difference[0] - first["loss"]) < 5 * np.hypot(error[0], first["loss_error"])
+    text = out.read_text()
+    assert "BM[1]" in text and f"{first['better']} was better: this move loses" in text and text.count("TE[1]") >= 1
+
+
+def test_the_table_of_mistakes(capsys, blunder: str) -> None:
+    assert cli.main(["evaluate", blunder, "--mistakes", "1", "--playouts", "2000"]) == 0
+    said = capsys.readouterr().out
+    assert "the moves that lost most of 2, judged by playouts, each more than 2.0 standard errors" in said
+    (line,) = [line for line in said.splitlines() if "B A1" in line and "%" in line]
+    assert line.split()[0] == "1"
+
+
+def test_chance_is_no_mistake() -> None:
+    def loss(move: int, lost: float, error: float) -> Loss:
+        return Loss(move, 1, 0, 1, 0.5 - lost, 0.5, lost, error, 0.0, 1.0)
+
+    losses = [loss(1, 0.02, 0.01), loss(2, 0.05, 0.01), loss(3, 0.0, 0.0), loss(4, 0.08, 0.01), loss(5, 0.5, 0.4)]
+    assert [x.move for x in most_lost(losses, 3.0, 5)] == [4, 2]
+    assert [x.move for x in most_lost(losses, 3.0, 1)] == [4]
+    assert threshold(50) == pytest.approx(3.0902, abs=1e-3)  # one in a thousand
+
+
+def test_a_game_without_mistakes(capsys, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The empty board's moves that are equal by symmetry: none is told of, however many there are."""
+    path = tmp_path / "game.sgf"
+    path.write_text("(;SZ[2];B[aa])")
+    assert cli.main(["evaluate", str(path), "--mistakes", "5", "--playouts", "200"]) == 0
+    assert "no mistakes: of 1 moves none lost more than" in capsys.readouterr().out
+    path.write_text("(;SZ[2])")
+    (document,) = documents(capsys, str(path), "--mistakes", "5", "--playouts", "200")
+    assert document["mistakes"]["judged"] == 0 and document["mistakes"]["losses"] == []
+
+
+def test_interrupted_among_the_mistakes(capsys, blunder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mistakes, "by_playouts", interrupted)
+    (document,) = documents(capsys, blunder, "--mistakes", "5", "--playouts", "200", status=130)
+    assert document["complete"] is False and "mistakes" not in document and document["positions"]
+
+
+def test_moves_compared(capsys, blunder: str) -> None:
+    arguments = [blunder, "--move", "0", "--playouts", "2000", "--compare"]
+    (document,) = documents(capsys, *arguments, "A1,e3,pass")
+    first, second, third = document["compared"]
+    assert [x["point"] for x in document["compared"]] == ["A1", "E3", "pass"] and first["colour"] == "B"
+    assert first["win_rate_difference"] == first["win_rate_difference_error"] == 0
+    played = jaxgo.evaluate(jaxgo.read_game(blunder).position(0).play([14]), 2000, komi=15.5, streams=[0])
+    assert second["win_rate"] == pytest.approx(played.win_rate[0])
+    assert second["lead"] == pytest.approx(played.margin_mean[0] - 15.5)
+    assert second["win_rate_difference"] == pytest.approx(second["win_rate"] - first["win_rate"])
+    for move in (second, third):
+        assert 0 < move["win_rate_difference_error"] < 1.5 * np.hypot(move["win_rate_error"], first["win_rate_error"])
+    (turned,) = documents(capsys, *arguments, "e3,a1")
+    assert turned["compared"][1]["win_rate_difference"] == pytest.approx(-second["win_rate_difference"])
+    assert cli.main(["evaluate", *arguments, "A1,E3"]) == 0
+    assert "wins more than A1" in capsys.readouterr().out

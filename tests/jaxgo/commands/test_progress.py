@@ -1,0 +1,70 @@
+"""Progress on stderr: speeds and estimates are of playing, whatever was compiled before or in between."""
+
+import re
+
+import pytest
+
+from jaxgo.commands import progress
+from jaxgo.commands.progress import Progress, progress_on_stderr
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_compiling_counts_for_no_speed(clock: Clock) -> None:
+    found = Progress()
+    clock.now += 60
+    found(100, 1000)  # the first chunk, after a minute of compiling
+    assert found.rate() is None
+    clock.now += 0.5
+    found(150, 1000)
+    assert found.rate() is None  # too early to tell
+    clock.now += 1.5
+    found(300, 1000)
+    assert found.rate() == 100
+    found.compiles()
+    assert found.rate() == 100
+    clock.now += 60
+    found(400, 1000)
+    assert found.rate() == 100
+    clock.now += 2
+    found(800, 1000)
+    assert found.rate() == 150 and found.seconds() == 124
+
+
+def test_the_first_estimate_is_of_playing(clock: Clock, capsys: pytest.CaptureFixture) -> None:
+    with progress_on_stderr(1000) as found:
+        clock.now += 30
+        found(100, 1000)
+        assert capsys.readouterr().err == ""
+        clock.now += 2
+        found(300, 1000)
+        assert capsys.readouterr().err == "jaxgo: 300 of 1,000 playouts, 100 playouts/s, 7 s left\n"
+        clock.now += 1
+        found(400, 1000)
+        assert capsys.readouterr().err == ""  # the lines become fewer
+
+
+def test_a_bar_in_a_terminal(clock: Clock, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "150")
+    with progress_on_stderr(0) as found:
+        found(100, 1000)
+        clock.now += 2
+        found(300, 1000)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
+    assert "300 of 1,000 playouts, 100 playouts/s, 7 s left" in text

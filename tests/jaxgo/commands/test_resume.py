@@ -1,0 +1,95 @@
+"""Runs that go on: `jaxgo evaluate --resume` keeps whole rounds, and what comes of several runs is what comes of one."""
+
+import json
+import pathlib
+import zipfile
+
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo import cli
+from jaxgo.commands import playing
+from tests.jaxgo.commands.documents import documents, error
+
+
+@pytest.fixture
+def game(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A game, and rounds of 16 playouts."""
+    monkeypatch.setattr(playing, "CHUNKS_OF_ROUND", 0)
+    (tmp_path / "game.sgf").write_text("(;SZ[5]KM[3.5];B[cc];W[bb];B[cb])")
+    return str(tmp_path / "game.sgf")
+
+
+def _interrupt_in_call(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the evaluation of this number, after which a part of it is finished."""
+    evaluate, calls = jaxgo.evaluate, []
+
+    def interrupted(position, count, **kwargs):
+        calls.append(count)
+        found = evaluate(position, count, **kwargs)
+        if len(calls) == number:
+            raise jaxgo.Interrupted(found)
+        return found
+
+    monkeypatch.setattr(jaxgo, "evaluate", interrupted, raising=False)
+
+
+def test_an_interrupted_run_goes_on(capsys, game: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "kept.npz"
+    arguments = [game, "--all", "--playouts", "50", "--seed", "3"]
+    (expected,) = documents(capsys, *arguments)
+    with monkeypatch.context() as patch:
+        _interrupt_in_call(3, patch)
+        (part,) = documents(capsys, *arguments, "--resume", str(kept), status=130)
+    # What was finished of the third round is told of, and not kept.
+    assert part["complete"] is False and [row["playouts"] for row in part["positions"]] == [38] * 4
+    held = jaxgo.Evaluation.load(kept)
+    assert held.num_playouts.tolist() == [26] * 4 and not kept.with_name("kept.npz.part").exists()
+    (whole,) = documents(capsys, *arguments, "--resume", str(kept))
+    assert whole["positions"] == expected["positions"] and whole["complete"]
+    # With nothing left to play, and for more playouts.
+    monkeypatch.setattr(jaxgo, "evaluate", lambda *_, **__: pytest.fail("the work began"), raising=False)
+    (again,) = documents(capsys, *arguments, "--resume", str(kept))
+    assert again["positions"] == expected["positions"]
+    monkeypatch.undo()
+    (more,) = documents(capsys, *arguments[:3], "60", *arguments[4:], "--resume", str(kept))
+    (direct,) = documents(capsys, *arguments[:3], "60", *arguments[4:])
+    assert more["positions"] == direct["positions"]
+
+
+def test_other_jobs_are_refused(capsys, game: str, tmp_path: pathlib.Path) -> None:
+    kept = tmp_path / "kept.npz"
+    arguments = [game, "--playouts", "50", "--resume", str(kept)]
+    documents(capsys, *arguments)
+    text = f"--resume {kept}: the file cannot be gone on with: "
+    assert error(capsys, *arguments, "--seed", "7") == f"{text}it is of another seed, 0, not 7"
+    assert error(capsys, *arguments, "--komi", "4") == f"{text}its komi is 3.5, not 4"
+    assert error(capsys, *arguments, "--policy", "capture") == f"{text}its playouts asked no policy, not capture"
+    assert error(capsys, *arguments, "--move", "1") == f"{text}it is of other positions, of {game}"
+    np.savez(kept, something=np.zeros(3))
+    assert error(capsys, *arguments) == f"--resume {kept}: this is no file that --resume has written"
+    kept.write_bytes(kept.read_bytes()[:50])
+    assert error(capsys, *arguments) == f"--resume {kept}: this is no file that --resume has written"
+
+
+def test_sizes_have_files_of_their_own(capsys, game: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "other.sgf").write_text("(;SZ[4];B[bb])")
+    arguments = [game, str(tmp_path / "other.sgf"), "--playouts", "50", "--resume", str(tmp_path / "kept.npz")]
+    first = documents(capsys, *arguments)
+    assert sorted(path.name for path in tmp_path.glob("*.npz")) == ["kept-4x4.npz", "kept-5x5.npz"]
+    assert [document["positions"] for document in documents(capsys, *arguments)] == [d["positions"] for d in first]
+    with zipfile.ZipFile(tmp_path / "kept-4x4.npz") as archive:
+        assert json.loads(archive.read("jaxgo_evaluate.json"))["names"] == [str(tmp_path / "other.sgf")]
+
+
+def test_a_full_disk_ends_no_work(capsys, game: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(jaxgo.Evaluation, "save", full)
+    kept = tmp_path / "kept.npz"
+    assert cli.main(["evaluate", game, "--playouts", "50", "--resume", str(kept)]) == 0
+    said = capsys.readouterr()
+    assert "50 playouts in" in said.out
+    assert f"jaxgo evaluate: --resume {kept}: the file cannot be written: No space left on device\n" in said.err
