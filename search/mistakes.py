@@ -29,11 +29,8 @@ def by_search(asked: Asked, how: How, most: int, progress: Progress) -> Mistakes
     """The mistakes as searches of `how.playouts` visits judge them; see the module's text.
 
     Raises:
-      ValueError: searches take no policy.
       KeyboardInterrupt: on Ctrl-C.
     """
-    if how.policy is not None:
-        raise ValueError("--judge search searches with uniform playouts: leave --policy out")
     numbers = moves_to_judge(asked)
     tried = min(TRIED * most, len(numbers))
     progress.compiles()
@@ -101,7 +98,8 @@ class _Searches:
 
     def _run(self, position: Position, history: np.ndarray, seed: int) -> tuple[int, float, float]:
         """(the best move, its win rate, its lead) for the player to move."""
-        search = Search(position, komi=self._asked.komi, history=history, seed=seed, devices=self._how.devices)
+        options = self._how.options(position.size) | {"seed": seed}
+        search = Search(position, komi=self._asked.komi, history=history, **options)
         try:
             search.run(visits=self._how.playouts, progress=lambda visits: self._progress(self._done + visits, self._total))
             best, found = search.best(), search.statistics()

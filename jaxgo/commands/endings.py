@@ -12,11 +12,12 @@ import numpy as np
 from jaxgo.base.constants import BLACK, WHITE
 from jaxgo.board.position import Position
 from jaxgo.board.stones import chains
-from jaxgo.results.statuses import DEAD, held, statuses
+from jaxgo.playing.policies.patterns import Patterns
+from jaxgo.results.statuses import DEAD, Statuses, held, settled
 from jaxgo.running.evaluate import evaluate
 
-#: Playouts with either player to move.
-PLAYOUTS = 1_000
+#: Playouts with either player to move, and whom they ask.
+PLAYOUTS, POLICY = 1_000, Patterns()
 #: A chain that holds more of its points than this lives, whatever the record's score.
 ALIVE_BEYOND = 0.5
 
@@ -42,15 +43,18 @@ def endings(positions: Position, komi: Sequence[float], stated: Sequence[float |
       positions: [B], over.
       komi: points that White gets in each.
       stated: the scores that their records state, komi counted.
-      **options: `seed`, `streams` and `devices` of `jaxgo.evaluate`.
+      **options: `seed` and `devices` of `jaxgo.evaluate`.
     """
-    batch = positions.batch
-    streams = np.tile(np.broadcast_to(options.pop("streams"), batch), 2)
+
+    def owners_of(boards: np.ndarray) -> np.ndarray:
+        # One stream for all: what comes of a board depends on no other.
+        going_on = Position.from_array(np.tile(boards, (2, 1, 1)), to_play=np.repeat([BLACK, WHITE], len(boards)))
+        found = evaluate(going_on, PLAYOUTS, policy=POLICY, streams=0, statistics=["ownership"], **options)
+        return found.ownership.reshape(2, *boards.shape)
+
     boards = np.asarray(positions.to_array())
-    # As if nobody had passed, with either player to move.
-    going_on = Position.from_array(np.tile(boards, (2, 1, 1)), to_play=np.repeat([BLACK, WHITE], batch))
-    owners = evaluate(going_on, PLAYOUTS, streams=streams, **options).ownership.reshape(2, *boards.shape)
-    return [_ending(boards[i], owners[:, i], komi[i], stated[i]) for i in range(batch)]
+    found, owners = settled(boards, owners_of)
+    return [_ending(boards[i], found[i], owners[:, i], komi[i], stated[i]) for i in range(len(boards))]
 
 
 def without(positions: Position, dead: Sequence[Sequence[int]]) -> Position:
@@ -61,8 +65,8 @@ def without(positions: Position, dead: Sequence[Sequence[int]]) -> Position:
     return Position.from_array(boards, to_play=positions.to_play, passes=positions.passes)
 
 
-def _ending(stones: np.ndarray, owners: np.ndarray, komi: float, stated: float | None) -> Ending:
-    dead = sorted(point for chain, status in statuses(stones, *owners) if status == DEAD for point in chain)
+def _ending(stones: np.ndarray, judged: Statuses, owners: np.ndarray, komi: float, stated: float | None) -> Ending:
+    dead = sorted(point for chain, status in judged if status == DEAD for point in chain)
     (score,) = _scores(stones, [dead], komi)
     if stated is None or score == stated:
         return Ending(tuple(dead), score, stated, False)

@@ -1,8 +1,4 @@
-"""Which stones live at the end of a game (see `jaxgo.results.statuses`), and the score.
-
-The playouts ask MoGo's policy (`jaxgo.Patterns`), as in uniform ones every seventh group of a finished game lived that should not
-have (42 games of GNU Go against itself and weaker players: 36 of the scores were GNU Go's, with the policy all of them).
-"""
+"""Which stones live at the end of a game (see `jaxgo.results.statuses`), and the score."""
 
 import dataclasses
 

@@ -38,11 +38,6 @@ def test_a_blunder_is_found_and_what_was_better() -> None:
     assert 0 < calls[-1][0] <= calls[-1][1]
 
 
-def test_searches_take_no_policy() -> None:
-    with pytest.raises(ValueError, match="--judge search searches with uniform playouts: leave --policy out"):
-        by_search(_asked(BLUNDER), How(1000, 3, "capture", None), 1, Progress())
-
-
 @pytest.mark.parametrize("probability", [0.5, 0.95, 0.99, 0.999])
 def test_quantiles(probability: float) -> None:
     assert math.isclose(student(probability), stats.t.ppf(probability, 4), abs_tol=1e-9)

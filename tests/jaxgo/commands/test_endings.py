@@ -33,7 +33,7 @@ def _ended() -> jaxgo.Position:
     ],
 )
 def test_dead_stones(stated: float | None, dead: list[str], score: float, by_record: bool) -> None:
-    (found,) = endings(_ended(), [3.5], [stated], seed=0, streams=[0])
+    (found,) = endings(_ended(), [3.5], [stated], seed=0)
     assert (found.score, found.stated, found.by_record) == (score, stated, by_record)
     assert sorted(jaxgo.coordinate(point, 5) for point in found.dead) == dead
     cleared = without(_ended(), [found.dead])

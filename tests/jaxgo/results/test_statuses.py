@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxgo
-from jaxgo.results.statuses import ALIVE, DEAD, SEKI, held, statuses
+from jaxgo.results.statuses import ALIVE, DEAD, SEKI, held, settled, statuses
 
 STONES = np.asarray(
     jaxgo.Position.from_ascii("""
@@ -39,3 +39,20 @@ def test_chains_that_die_where_their_owner_moves_are_in_seki() -> None:
 def test_an_empty_board_has_no_chains() -> None:
     empty = np.zeros((3, 3))
     assert statuses(empty, empty, empty) == [] and held(empty, empty, empty).shape == (2, 0)
+
+
+def test_what_hung_on_dead_stones_is_judged_again() -> None:
+    """Two boards: on one a chain dies only once another is off; the other is judged once."""
+    asked = []
+
+    def owners_of(boards: np.ndarray) -> np.ndarray:
+        asked.append(len(boards))
+        whole = [_owners(0.9, -0.8, 0.4, 0.4 if board[2, 0] else -0.4) for board in boards]
+        return np.array([whole, whole])
+
+    without = STONES.copy()
+    without[2] = 0
+    (first, second), owners = settled(np.stack([STONES, without]), owners_of)
+    assert [(chain[0], status) for chain, status in first] == [(0, ALIVE), (3, ALIVE), (8, DEAD), (11, DEAD)]
+    assert [(chain[0], status) for chain, status in second] == [(0, ALIVE), (3, ALIVE)]
+    assert asked == [2, 1, 1] and owners.shape == (2, 2, 4, 4)
