@@ -16,7 +16,8 @@ def fonts(monkeypatch: pytest.MonkeyPatch):
     """Makes a machine on which these fonts are installed, by name, each with some letters."""
 
     def install(held: dict[str, str]) -> None:
-        entries = [font_manager.FontEntry(fname=name, name=name, style="normal", weight=400) for name in held]
+        own = [entry for entry in font_manager.fontManager.ttflist if entry.fname == DEJAVU]  # matplotlib's, always there
+        entries = own + [font_manager.FontEntry(fname=name, name=name, style="normal", weight=400) for name in held]
         monkeypatch.setattr(font_manager.fontManager, "ttflist", entries)
         latin = lettering._held.__wrapped__(DEJAVU)
         letters = {name: frozenset(map(ord, text)) for name, text in held.items()}
