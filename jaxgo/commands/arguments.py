@@ -4,6 +4,7 @@ The heavy imports stand inside the functions: `jaxgo --help` imports this module
 """
 
 import argparse
+import functools
 import math
 import os
 from typing import TYPE_CHECKING
@@ -66,6 +67,7 @@ def moves(text: str) -> tuple[str, ...]:
     return names
 
 
+@functools.cache
 def policy_for(text: str | None, board_size: int) -> "Policies":
     """What --policy names, for boards of a size; None where it is not given."""
     if text is None:

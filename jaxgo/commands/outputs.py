@@ -39,14 +39,15 @@ def places(option: str, given: str, names: Sequence[str], suffixes: Sequence[str
 
 
 def _in_folder(out: pathlib.Path, names: Sequence[str], suffix: str) -> list[pathlib.Path]:
-    paths = [pathlib.Path(os.path.abspath(name or "empty")) for name in names]
-    common = os.path.commonpath([path.parent for path in paths])
+    paths = [os.path.abspath(name) if os.path.exists(name) else "" for name in names]
+    common = os.path.commonpath([os.path.dirname(path) for path in paths if path] or [""])
     found: list[pathlib.Path] = []
-    for path in paths:
-        place = (out / path.relative_to(common)).with_suffix(suffix)
+    for name, path in zip(names, paths):
+        # What was read from a pipe, and the empty board, lie at the top.
+        first = place = (out / (os.path.relpath(path, common) if path else name or "empty")).with_suffix(suffix)
         number = 2
         while place in found:
-            place, number = place.with_stem(f"{path.stem}-{number}"), number + 1
+            place, number = first.with_stem(f"{first.stem}-{number}"), number + 1
         found.append(place)
     return found
 
