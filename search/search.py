@@ -110,14 +110,16 @@ class Search:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **kinds)
         moves = self.updates == "histories" and self.rule.credit is not None
+        features = self.rule.knowledge is not None
         if device is not None:
             self._device = device.share(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves, policy=policy
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves, features=features,
+                policy=policy,
             )
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-                moves=moves, policy=policy,
+                moves=moves, features=features, policy=policy,
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
@@ -370,7 +372,10 @@ def memory_for(size: int, rule, leaves: int) -> int:
 def _kinds(rule) -> dict[str, object]:
     """What a tree must hold for a rule; arguments of `Tree`."""
     colours = 0 if rule.credit is None else 2 if rule.reference_visits else 1
-    return {"colours": colours, "legal": rule.credit == "mctr_simple", "fractions": needs_histories(rule)}
+    return {
+        "colours": colours, "legal": rule.credit == "mctr_simple", "fractions": needs_histories(rule),
+        "priors": rule.knowledge is not None,
+    }  # fmt: skip
 
 
 def check_one_position(position) -> None:
