@@ -175,10 +175,10 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     if visits is None and seconds is None:
         visits = DEFAULT_VISITS
     try:
-        of_rule = {name: value for name, value in ({"knowledge": args.knowledge} | settings).items() if name in fields}
-        of_knowledge = {name: value for name, value in settings.items() if name in _OF_KNOWLEDGE}
-        if of_rule or of_knowledge:
-            options["rule"] = _rule(bot, of_rule, of_knowledge)
+        knowledge = settings.pop("knowledge", args.knowledge)
+        of_rule, of_knowledge = ({k: v for k, v in settings.items() if k in names} for names in (fields, _OF_KNOWLEDGE))
+        if has_tree(bot) and (of_rule or of_knowledge or knowledge is not None):
+            options["rule"] = _rule(bot, knowledge, of_rule, of_knowledge)
         found = Bot(text, bot, Limits(visits=visits, seconds=seconds), options)
         player = make_player(bot, **options)
         if has_tree(bot):  # its options are looked at when a search begins
@@ -188,10 +188,9 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     return found
 
 
-def _rule(bot: str, of_rule: dict[str, object], of_knowledge: dict[str, int]) -> object:
+def _rule(bot: str, knowledge: bool | None, of_rule: dict[str, object], of_knowledge: dict[str, object]) -> object:
     """A bot's rule with other settings; those of knowledge bring it in."""
-    asked = of_rule.pop("knowledge")
-    rule = rule_of(bot, bool(of_knowledge) or None if asked is None else asked)
+    rule = rule_of(bot, True if of_knowledge and knowledge is None else knowledge)
     if of_knowledge:
         if rule.knowledge is None:
             raise ValueError(f"without knowledge there is nothing for {', '.join(of_knowledge)} to set")

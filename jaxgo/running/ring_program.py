@@ -62,7 +62,7 @@ class Shape:
     @property
     def num_columns(self) -> int:
         """Of a leaf."""
-        return self.num_kept + 1 + self.features
+        return self.num_kept + self.features
 
     @property
     def room(self) -> int:
