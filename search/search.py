@@ -281,7 +281,7 @@ class Search:
             self._position = after
             self._rounds.begin(tree, after, self._history)
         else:
-            self._plant(after)
+            self._plant(after, move)
 
     def retreat(self) -> bool:
         """Goes back to the root before the last `advance`, with what the tree knows there; whether it was still held.
@@ -345,9 +345,10 @@ class Search:
         self._rounds.abandon()
         self._device.close()
 
-    def _plant(self, position: Position) -> None:
-        """Makes a position the root of an empty tree."""
+    def _plant(self, position: Position, move: int = NONE) -> None:
+        """Makes a position the root of an empty tree; `move` led to it, where that is known."""
         self._position, self._tree = position, self._new_tree()
+        self._tree[self._tree.root]["move"] = move
         # The earlier roots, the last one last: the last ones are those that the tree still holds.
         self._earlier: collections.deque[tuple[Position, np.ndarray]] = collections.deque(maxlen=MOST_HELD)
         self._rounds.begin(self._tree, position, self._history)

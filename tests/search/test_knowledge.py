@@ -69,18 +69,23 @@ def test_results_do_not_depend_on_the_workers():
     assert_same_trees(searched(rule).tree, searched(rule, devices=jax.devices()[:1] * 2).tree)
 
 
-def test_the_move_before_is_known_after_an_advance():
-    """The root that the game has come to knows the move that led to it, which is the move before those of its children."""
+@pytest.mark.parametrize("tried", [True, False])
+def test_the_move_before_is_known_after_an_advance(tried):
+    """The root that the game has come to knows the move that led to it, whether or not the tree had tried it: it is the move before
+    those of its children, and beside it points have prior playouts there."""
     of_moves = Knowledge(**dataclasses.asdict(OF_CAPTURES) | {"capture_more": 0, "near_before_1": 100})
     search = Search(POSITION, rule=Rave(knowledge=of_moves), leaves=LEAVES, playouts_per_leaf=PLAYOUTS, seed=3, memory=1 << 22)
-    search.run(visits=800)
-    tree, before = search.tree, nodes_by_path(search.tree).keys()
-    search.advance(24)
-    search.run(visits=search.visits + 400)
-    new = [node for path, node in nodes_by_path(tree).items() if len(path) == 1 and (24, *path) not in before]
-    assert new
-    for node in new:
-        assert np.flatnonzero(tree.memory.priors[node, 0]).tolist() in ([19, 23], [19], [23]), tree[node]["move"]
+    search.run(visits=2 * LEAVES * PLAYOUTS)
+    found = search.statistics()
+    move = int(np.flatnonzero(found.playable[:-1] & ((found.visits[:-1] > 0) == tried))[-1])
+    before = nodes_by_path(search.tree).keys()
+    search.advance(move)
+    search.run(visits=search.visits + 800)
+    tree = search.tree
+    new = [node for path, node in nodes_by_path(tree).items() if len(path) == 1 and not (tried and (move, *path) in before)]
+    beside = {p for p in range(25) if abs(p // 5 - move // 5) + abs(p % 5 - move % 5) == 1}
+    told = set(np.flatnonzero(tree.memory.priors[new, 0].any(axis=0)).tolist())
+    assert new and told and told & beside
     search.close()
 
 
