@@ -24,8 +24,9 @@ SUMMARY = "a match between two bots or GTP engines, with the confidence interval
 _EPILOG = f"""\
 {bots.listing()}
 settings, after the name: visits, seconds, policy (whom playouts ask: as in jaxgo evaluate --policy, with + in place of commas);
-for trees also leaves, playouts_per_leaf, exploration, first_play; for RAVE also bias, schedule (mse, hand),
-k, strict, reference_visits, credit.
+for trees also leaves, playouts_per_leaf, exploration, first_play, knowledge (True, False); for RAVE also bias, schedule (mse,
+hand), k, strict, reference_visits, credit. Prior playouts, where there is knowledge: even, pattern and the others of
+`search.Knowledge`.
 
 any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
 rave:seconds=1 in place of --seconds 1 leaves the engine's time alone. Where it fails it loses the game, and is started anew. It
@@ -112,7 +113,10 @@ def _match(args: argparse.Namespace, memory: int) -> "Match":
 
 def _settings(args: argparse.Namespace, match: "Match") -> dict:
     """What two runs must have in common to be one match, ready for JSON."""
-    names = ("first", "second", "size", "visits", "seconds", "grace", "leaves", "playouts_per_leaf", "seed", "cleanup", "opening")
+    names = (
+        "first", "second", "size", "visits", "seconds", "grace", "leaves", "playouts_per_leaf", "knowledge", "seed", "cleanup",
+        "opening",
+    )  # fmt: skip
     return {name: getattr(args, name) for name in names} | {
         "cores": args.cores, "komi": match.conditions.komi, "referee": match.referee,
         "names": [c.name for c in match.contestants], "conditions": [c.what for c in match.contestants],
@@ -130,7 +134,7 @@ def _play(match: "Match", games: list[dict], most: int, workers: int, cores: int
     # Not an exception: games are noted whole or not at all.
     before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
-        for game, record in pool.play_all(match, left, pool.places(workers, cores), interrupted.is_set):
+        for game, record in pool.play_all([(match, number) for number in left], pool.places(workers, cores), interrupted.is_set):
             if journal is not None:
                 journal.add(game, record)
             games.append(game)

@@ -63,11 +63,11 @@ class AtOnce:
     Only the hashes are other ones each time, so that no position seems to come again.
     """
 
-    def __init__(self, size: int, leaves: int, playouts: int, moves: bool):
+    def __init__(self, size: int, leaves: int, playouts: int, moves: bool, features: bool = False):
         """Arguments as of `jaxgo.Leaves`."""
         self.leaves, self.playouts = leaves, playouts
         self.busy_seconds, self.num_workers = 0.0, 1
-        device = jaxgo.Leaves(size, leaves, playouts, moves=moves)
+        device = jaxgo.Leaves(size, leaves, playouts, moves=moves, features=features)
         before = jaxgo.Leaves.arguments_of(jaxgo.Position.empty(size, leaves).play(np.arange(leaves) % (size * size)))
         self._found = device.gather(device.submit(*before, np.full(leaves, jaxgo.STAY), np.arange(leaves)))
         device.close()
@@ -83,7 +83,7 @@ class AtOnce:
     def close(self) -> None:
         """Nothing is to be closed."""
 
-    def submit(self, words, ko, passes, black, moves, streams) -> int:
+    def submit(self, words, ko, passes, black, moves, streams, before) -> int:
         """The number of leaves."""
         return len(moves)
 

@@ -14,6 +14,7 @@ _HOMES = {
     "FlatPlayer": "flat",
     "Game": "game",
     "IllegalMove": "game",
+    "Knowledge": "knowledge",
     "Limits": "choice",
     "Player": "players",
     "Rave": "selection",

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo import LeafResults
+from search import priors
 from search.compiled import compiled, part
 from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, note_first_plays, share_prefixes, weigh
+from search.knowledge import Numbers
 from search.nodes import (
     FIRST,
     MOST_IN_A_BYTE,
@@ -56,6 +58,8 @@ class Terms(NamedTuple):
     """int64 [2]."""
     allowed: np.ndarray
     """bool [2, M]."""
+    known: Numbers
+    """What is known of moves."""
 
 
 #: Of a round's leaves: the arrays of `jaxgo.LeafResults`; those that were not asked for are empty.
@@ -73,6 +77,8 @@ class Scratch(NamedTuple):
     """int64 [M]."""
     playable: np.ndarray
     """bool [M]."""
+    priors: np.ndarray
+    """int64 [2, 32 W]."""
 
 
 @compiled
@@ -100,6 +106,8 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
             continue
         if x.state == NEW:
             describe(memory, terms, leaf, results, row, scratch.playable)
+            if len(memory.priors):
+                priors.note(memory.priors[leaf], terms.known, results.features, row, scratch.priors)
         for move in range(scratch.first.shape[2]):
             for player in range(2):
                 for what in range(2):

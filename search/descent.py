@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo import STAY
+from search import priors
 from search.compiled import compiled, part
 from search.nodes import (
     NONE,
@@ -24,9 +25,10 @@ from search.values import work_out
 
 #: Values that differ by less count as equal; ties are broken at random.
 TIE = 1e-9
-#: Rows of the scratch that descents work in: values, visits and wins of the moves, and what points have earned, with its results.
-VALUES, VISITS, WINS, EARNED = range(4)
-SCRATCH = 5
+#: Rows of the scratch that descents work in: values, visits and wins of the moves, the same with prior playouts, and what points
+#: have earned, with its results.
+VALUES, VISITS, WINS, COUNTED, _, EARNED = range(6)
+SCRATCH = 7
 #: Random numbers that break ties, but for those of the last place's moves.
 TABLE = 8192
 
@@ -87,12 +89,13 @@ class Asked(NamedTuple):
     passes: np.ndarray
     black: np.ndarray
     moves: np.ndarray
+    before: np.ndarray
 
 
 def room_to_ask(memory, count: int) -> Asked:
     """Room for what is asked of so many leaves."""
     words = np.empty((count, memory.words.shape[1]), np.uint32)
-    return Asked(words, *(np.empty(count, kind) for kind in (np.int32, np.int32, np.bool_, np.int32)))
+    return Asked(words, *(np.empty(count, kind) for kind in (np.int32, np.int32, np.bool_, np.int32, np.int32)))
 
 
 @compiled
@@ -120,7 +123,7 @@ def ask(memory, black, leaves, rows, asked):
         for word in range(memory.words.shape[1]):
             asked.words[count, word] = memory.words[node, word]
         asked.ko[count], asked.passes[count], asked.black[count] = y.ko, y.passes, (y.depth & 1 == 0) == black
-        asked.moves[count] = STAY if stay else x.move
+        asked.moves[count], asked.before[count] = STAY if stay else x.move, y.move
         rows[i] = count
         count += 1
     return count
@@ -155,7 +158,13 @@ def best_move(memory, rule, ties, node, reference, scratch):
     if rule.kind != UCT:
         read_rave(memory, reference, (x.depth - memory.nodes[reference].depth) & 1, scratch[EARNED : EARNED + 2])
     read_moves(memory, node, scratch[VISITS : VISITS + 2])
-    work_out(rule, x.visits, scratch[VALUES], scratch[VISITS], scratch[WINS], scratch[EARNED], scratch[EARNED + 1])
+    tried = VISITS
+    if len(memory.priors):
+        tried = COUNTED
+        for move in range(scratch.shape[1]):
+            scratch[COUNTED, move], scratch[COUNTED + 1, move] = scratch[VISITS, move], scratch[WINS, move]
+        priors.add(memory.priors[node], scratch[COUNTED], scratch[COUNTED + 1])
+    work_out(rule, x.visits, scratch[VALUES], scratch[tried], scratch[tried + 1], scratch[EARNED], scratch[EARNED + 1])
     start, best, most, may_be_tried = place(x.hash, x.visits), -1, -np.inf, memory.open[node]
     for move in range(scratch.shape[1]):
         worth = scratch[VALUES, move] + ties[start + move]

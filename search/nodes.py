@@ -72,6 +72,8 @@ class Memory(NamedTuple):
     """uint32 [n, ceil(M / 32)]: a bit for each move that may be tried."""
     legal: np.ndarray
     """uint32 [n, 2, ceil(M / 32)]: where either may play; without rows where no rule asks."""
+    priors: np.ndarray
+    """uint8 [n, 2, M]: prior playouts of each move, won and lost (`search.knowledge`); without rows where nothing is known."""
     first: np.ndarray
     """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
     narrow: np.ndarray

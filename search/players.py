@@ -4,6 +4,7 @@ Flat bots play random games from the position and choose by the statistics of it
 from its name; `search.bots` says what each is.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -15,6 +16,7 @@ from jaxgo.base import checks
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
+from search.knowledge import Knowledge
 from search.search import Search
 from search.selection import UCB1, Rave
 
@@ -159,30 +161,34 @@ def has_tree(bot: str) -> bool:
     return bot in _TREES
 
 
-def rule_of(bot: str):
-    """The rule of selection of a tree bot.
+def rule_of(bot: str, knowledge: bool | None = None):
+    """The rule of selection of a tree bot, with or without prior playouts, or by default as the bot has them.
 
     Raises:
       ValueError: it has none.
     """
     checks.one_of("the bot with settings of a rule", bot, tuple(_TREES))
-    return _TREES[bot]
+    rule = _TREES[bot]
+    if knowledge is None or knowledge == (rule.knowledge is not None):
+        return rule
+    return dataclasses.replace(rule, knowledge=Knowledge() if knowledge else None)
 
 
-def search_options(bot: str) -> dict[str, object]:
-    """The options of `search.Search` that make a tree bot what it is.
+def search_options(bot: str, knowledge: bool | None = None) -> dict[str, object]:
+    """The options of `search.Search` that make a tree bot what it is; the arguments are those of `rule_of`.
 
     Raises:
       ValueError: it has no tree.
     """
-    return {"rule": rule_of(bot)} | ({"depth": 1} if bot == "ucb" else {})
+    return {"rule": rule_of(bot, knowledge)} | ({"depth": 1} if bot == "ucb" else {})
 
 
-def make_player(bot: str, **options) -> Player:
+def make_player(bot: str, *, knowledge: bool | None = None, **options) -> Player:
     """A player by its name in `search.bots.SUMMARIES`.
 
     Args:
       bot: the name.
+      knowledge: whether a tree bot's moves have prior playouts (`search.Knowledge`); by default as the bot has them.
       **options: of `FlatPlayer` or `TreePlayer`; flat bots ignore those that only a tree has. `rule` replaces a tree bot's own.
 
     Raises:
@@ -191,4 +197,4 @@ def make_player(bot: str, **options) -> Player:
     checks.one_of("bot", bot, tuple(SUMMARIES))
     if bot in _FLAT:
         return FlatPlayer(_FLAT[bot], **{k: v for k, v in options.items() if k not in _OF_TREES})
-    return TreePlayer(**(search_options(bot) | options))
+    return TreePlayer(**(search_options(bot, knowledge) | options))

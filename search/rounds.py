@@ -13,6 +13,7 @@ from search import descent, histories
 from search.backup import Results, Scratch, Terms, strike, take_back, take_results
 from search.descent import Ties, ask, choose_leaves, room_to_ask
 from search.histories import Played
+from search.knowledge import Numbers
 from search.restrictions import Restrictions
 from search.tree import Tree
 
@@ -79,7 +80,7 @@ class Rounds:
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = Scratch(
             np.empty((2, 2, moves)), np.empty((colours, 2, moves)), np.empty(moves, np.int64),
-            np.empty(moves, np.bool_),
+            np.empty(moves, np.bool_), np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
         )  # fmt: skip
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
         (words,), (ko,), (passes,), (black,) = Leaves.arguments_of(position)
@@ -89,9 +90,10 @@ class Rounds:
         settings, (win, draw) = self._settings, outcome.bounds(self._settings.komi, tree.size**2)
         limits = settings.restrictions or Restrictions.none(tree.moves)
         credit = histories.NUMBERS[settings.rule.credit]
+        known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
         self._terms = Terms(
             self._device.playouts, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
-            limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_),
+            limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_), known,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -119,7 +121,8 @@ class Rounds:
         if count:
             streams = (self._streams + np.arange(count)) & checks.INT32_MAX
             self._streams += count
-            call = self._device.submit(*(x[:count] for x in asked), streams)
+            *position, before = (x[:count] for x in asked)
+            call = self._device.submit(*position, streams, before)
         self._under_way.append(_Round(leaves, rows, call))
         self.seconds["select"] += time.perf_counter() - start
 
@@ -180,7 +183,8 @@ class Rounds:
 #: Fields of `Results`: their types and axes.
 _FIELDS = {
     "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal": (np.bool_, 3),
-    "useful": (np.bool_, 2), "margin": (np.int16, 1), "wins": (np.int32, 1), "lead": (np.int32, 1), "squares": (np.int64, 1),
+    "useful": (np.bool_, 2), "margin": (np.int16, 1), "features": (np.uint32, 3), "wins": (np.int32, 1),
+    "lead": (np.int32, 1), "squares": (np.int64, 1),
     "firsts": (np.int16, 4), "events": (np.int16, 3), "results": (np.int8, 2),
 }  # fmt: skip
 

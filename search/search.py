@@ -110,14 +110,16 @@ class Search:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **kinds)
         moves = self.updates == "histories" and self.rule.credit is not None
+        features = self.rule.knowledge is not None
         if device is not None:
             self._device = device.share(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves, policy=policy
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves, features=features,
+                policy=policy,
             )
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-                moves=moves, policy=policy,
+                moves=moves, features=features, policy=policy,
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
@@ -279,7 +281,7 @@ class Search:
             self._position = after
             self._rounds.begin(tree, after, self._history)
         else:
-            self._plant(after)
+            self._plant(after, move)
 
     def retreat(self) -> bool:
         """Goes back to the root before the last `advance`, with what the tree knows there; whether it was still held.
@@ -343,9 +345,10 @@ class Search:
         self._rounds.abandon()
         self._device.close()
 
-    def _plant(self, position: Position) -> None:
-        """Makes a position the root of an empty tree."""
+    def _plant(self, position: Position, move: int = NONE) -> None:
+        """Makes a position the root of an empty tree; `move` led to it, where that is known."""
         self._position, self._tree = position, self._new_tree()
+        self._tree[self._tree.root]["move"] = move
         # The earlier roots, the last one last: the last ones are those that the tree still holds.
         self._earlier: collections.deque[tuple[Position, np.ndarray]] = collections.deque(maxlen=MOST_HELD)
         self._rounds.begin(self._tree, position, self._history)
@@ -370,7 +373,10 @@ def memory_for(size: int, rule, leaves: int) -> int:
 def _kinds(rule) -> dict[str, object]:
     """What a tree must hold for a rule; arguments of `Tree`."""
     colours = 0 if rule.credit is None else 2 if rule.reference_visits else 1
-    return {"colours": colours, "legal": rule.credit == "mctr_simple", "fractions": needs_histories(rule)}
+    return {
+        "colours": colours, "legal": rule.credit == "mctr_simple", "fractions": needs_histories(rule),
+        "priors": rule.knowledge is not None,
+    }  # fmt: skip
 
 
 def check_one_position(position) -> None:

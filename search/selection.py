@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo.base import checks
+from search.knowledge import Knowledge
 
 #: Kinds of rules.
 UCT, RAVE_MSE, RAVE_HAND = range(3)
@@ -33,6 +34,11 @@ def _number(name: str, value, least: float, most: float = np.inf) -> None:
         raise ValueError(f"{name} must be a number from {least} to {most}, not {value!r}")
 
 
+def _check_knowledge(value) -> None:
+    if value is not None and not isinstance(value, Knowledge):
+        raise TypeError(f"knowledge must be a search.Knowledge or None, not {value!r}")
+
+
 @dataclasses.dataclass(frozen=True)
 class UCB1:
     """Upper confidence bounds, `Q + exploration * sqrt(ln(parent visits) / visits)`: UCT as in Teresa, a C program.
@@ -42,6 +48,8 @@ class UCB1:
 
     exploration: float = 0.35
     first_play: float = 1.1
+    knowledge: Knowledge | None = None
+    """Prior playouts of moves; None without any."""
 
     credit = None
     """The credit rule (see `jaxgo.credits`) that feeds `rave_visits`; None without any."""
@@ -52,6 +60,7 @@ class UCB1:
     def __post_init__(self):
         _number("exploration", self.exploration, 0)
         _number("first_play", self.first_play, 0)
+        _check_knowledge(self.knowledge)
 
     @property
     def numbers(self) -> Numbers:
@@ -82,6 +91,7 @@ class Rave:
         looks at the own colour only.
       reference_visits: 0, or GRAVE (Cazenave, "Generalized rapid action value estimation", 2015): a node with fewer visits than
         this uses the RAVE statistics of its nearest ancestor that has them.
+      knowledge: prior playouts of moves, which count as visits do; None without any.
     """
 
     schedule: str = "mse"
@@ -92,6 +102,7 @@ class Rave:
     credit: str = "amaf"
     strict: bool = True
     reference_visits: int = 0
+    knowledge: Knowledge | None = None
 
     def __post_init__(self):
         checks.one_of("schedule", self.schedule, SCHEDULES)
@@ -101,6 +112,7 @@ class Rave:
         _number("exploration", self.exploration, 0)
         _number("first_play", self.first_play, 0)
         checks.integer("reference_visits", self.reference_visits, 0)
+        _check_knowledge(self.knowledge)
         if self.credit != "amaf" and (self.reference_visits or not self.strict):
             raise ValueError(f"reference_visits and strict=False are for credit='amaf', not {self.credit!r}")
 

@@ -62,15 +62,16 @@ class SharedLeaves:
       playouts: playouts from each leaf.
       moves: whether to return every playout's moves, as searches with weighted credits need.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`.
+      features: whether to say of leaves' moves what `jaxgo.FEATURES` lists, as searches with knowledge need.
       devices: as in `jaxgo.playouts`.
       on_done: called, in another thread, whenever the device has finished something.
     """
 
     def __init__(
-        self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, policy: Policies = None, devices=None,
-        on_done: Callable[[], None] = lambda: None,
+        self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, policy: Policies = None,
+        features: bool = False, devices=None, on_done: Callable[[], None] = lambda: None,
     ):  # fmt: skip
-        self._leaves = Leaves(size, leaves, playouts, moves=moves, policy=policy, devices=devices)
+        self._leaves = Leaves(size, leaves, playouts, moves=moves, policy=policy, features=features, devices=devices)
         self._policy, self._on_done = policy, on_done
         self._waiting: collections.deque[_Request] = collections.deque()
         self._under_way: list[_Call] = []
@@ -100,10 +101,11 @@ class SharedLeaves:
         return Seat(self, owner, priority)
 
     def share(
-        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, policy: Policies = None
-    ) -> "Share":
+        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, features: bool = False,
+        policy: Policies = None,
+    ) -> "Share":  # fmt: skip
         """The device as one search sees it that is its own owner; see `Seat.share`."""
-        return self.seat().share(size, leaves, playouts, komi=komi, seed=seed, moves=moves, policy=policy)
+        return self.seat().share(size, leaves, playouts, komi=komi, seed=seed, moves=moves, features=features, policy=policy)
 
     def flush(self, patient: bool = False) -> None:
         """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit.
@@ -168,17 +170,19 @@ class Seat:
         self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
 
     def share(
-        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, policy: Policies = None
-    ) -> "Share":
+        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, features: bool = False,
+        policy: Policies = None,
+    ) -> "Share":  # fmt: skip
         """The device as one search sees it.
 
         Raises:
           ValueError: the search is of another shape than the device, or of another policy.
         """
         device = self._shared._leaves
-        mine, others = (device.size, device.playouts, device.moves), (size, playouts, moves)
+        mine, others = (device.size, device.playouts, device.moves, device.features), (size, playouts, moves, features)
         if mine != others:
-            raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
+            of = "(size, playouts_per_leaf, moves, features)"
+            raise ValueError(f"the shared device is for {of} = {mine}, the search for {others}")
         if policy is not self._shared._policy:
             raise ValueError(f"the shared device plays by the policy {self._shared._policy!r}, the search by {policy!r}")
         checks.integer("leaves", leaves, 1, device.leaves)
@@ -209,10 +213,10 @@ class Share:
     def close(self) -> None:
         """Leaves the device to the others."""
 
-    def submit(self, words, ko, passes, black, moves, streams) -> _Request:
+    def submit(self, words, ko, passes, black, moves, streams, before) -> _Request:
         """Hands leaves in; `SharedLeaves.flush` sends them."""
-        komi = np.full(len(moves), self._komi)
-        request = _Request(self._seat.owner, self._seat.priority, self._seed, (words, ko, passes, black, moves, streams, komi))
+        arrays = words, ko, passes, black, moves, streams, before, np.full(len(moves), self._komi)
+        request = _Request(self._seat.owner, self._seat.priority, self._seed, arrays)
         self._shared._waiting.append(request)
         return request
 

@@ -20,11 +20,14 @@ class Tree:
       colours: 1 for the RAVE statistics of a node's mover, 2 for those of the other player too, 0 for none.
       legal: whether to keep where the players may play.
       fractions: whether points earn fractions of playouts, as by weighted credits.
+      priors: whether moves have prior playouts.
     """
 
-    def __init__(self, size: int, limit: int, *, colours: int = 1, legal: bool = False, fractions: bool = False):
+    def __init__(
+        self, size: int, limit: int, *, colours: int = 1, legal: bool = False, fractions: bool = False, priors: bool = False
+    ):  # fmt: skip
         self.size, self.moves = size, size * size + 1
-        self.memory = _memory(size, limit, colours, legal, fractions)
+        self.memory = _memory(size, limit, colours, legal, fractions, priors)
         self.root = nodes.add_node(self.memory, NONE, NONE)
 
     @property
@@ -125,18 +128,20 @@ class Tree:
         return bool(self.memory.book["held"][0]) and bool(nodes.go_back(self.memory))
 
 
-def bytes_per_node(size: int, *, colours: int = 1, legal: bool = False, fractions: bool = False) -> tuple[int, int]:
+def bytes_per_node(
+    size: int, *, colours: int = 1, legal: bool = False, fractions: bool = False, priors: bool = False
+) -> tuple[int, int]:
     """Bytes of a node visited once, and of one visited again, in a tree of the same arguments."""
-    pools = _memory(size, 1 << 16, colours, legal, fractions).pools["bytes"]
+    pools = _memory(size, 1 << 16, colours, legal, fractions, priors).pools["bytes"]
     return int(pools[nodes.NODES] + pools[nodes.FIRST]), int(pools[nodes.NODES] + pools[nodes.NARROW])
 
 
-def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool) -> Memory:
+def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, priors: bool) -> Memory:
     """Arrays of all the length that the limit allows; the system gives memory to the parts that are used."""
     moves, words = size * size + 1, 2 * geometry(size).num_words
     bits, number = -(-moves // 32), 4
     pools, book = np.zeros(4, nodes.POOL), np.zeros(1, nodes.BOOK)
-    node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal)
+    node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal) + 2 * moves * priors
     # Of each, the number of a free one, too.
     kind, values = np.dtype(np.float32 if fractions else np.uint16), 2 * (colours + 1) * moves
     pools["bytes"] = np.array([node, colours * moves, kind.itemsize * values, 8 * values]) + number
@@ -147,7 +152,8 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool) -
     return Memory(
         nodes=np.zeros(most[0], nodes.NODE), words=np.zeros((most[0], words), np.uint32),
         open=np.zeros((most[0], bits), np.uint32),
-        legal=np.zeros((most[0] * legal, 2, bits), np.uint32), first=np.zeros((most[1], colours, moves), np.uint8),
+        legal=np.zeros((most[0] * legal, 2, bits), np.uint32), priors=np.zeros((most[0] * priors, 2, moves), np.uint8),
+        first=np.zeros((most[1], colours, moves), np.uint8),
         narrow=np.zeros((most[2], colours + 1, 2, moves), kind), wide=np.zeros((most[3], colours + 1, 2, moves)),
         spare=np.zeros((4, most[0]), np.int32), pools=pools, book=book,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 import collections
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -105,10 +105,14 @@ def around(size: int, point: int) -> list[int]:
 
 def saves(game: Game, moves: Sequence[int]) -> list[int]:
     """Moves that save one of the mover's chains which are in atari beside the last move."""
+    beside = referee.orthogonals(game.size)[moves[-1]] if moves and moves[-1] < game.pass_move else ()
+    return saves_of(game, [stone for stone in beside if game.stones[stone] == game.to_play])
+
+
+def saves_of(game: Game, stones: Iterable[int]) -> list[int]:
+    """Moves that save one of the chains, of the mover, of some stones; of those that are in atari."""
     found = set()
-    for stone in referee.orthogonals(game.size)[moves[-1]] if moves and moves[-1] < game.pass_move else ():
-        if game.stones[stone] != game.to_play:
-            continue
+    for stone in stones:
         members, liberties = game.chain(stone)
         if len(liberties) > 1:
             continue

@@ -14,6 +14,7 @@ from jaxgo.cli import UsageError
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands.options import policy_of_argument
+from search.knowledge import Knowledge
 from search.players import has_tree, make_player, rule_of
 from search.selfplay import Limited
 
@@ -24,6 +25,7 @@ _KINDS = {int: "a whole number", float: "a number", bool: "True or False", str: 
 _LIMITS = {"visits": int, "seconds": float}
 _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
 _OF_ALL = _LIMITS | {"policy": str}
+_OF_KNOWLEDGE = {field.name: int for field in dataclasses.fields(Knowledge)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,7 +153,8 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
 
     Args:
       text: what was given.
-      args: of the command, for what is not set: `visits`, `seconds`, `leaves`, `playouts_per_leaf`, `cleanup`; and `size`.
+      args: of the command, for what is not set: `visits`, `seconds`, `leaves`, `playouts_per_leaf`, `knowledge`, `cleanup`; and
+        `size`.
 
     Raises:
       UsageError: there is no such bot or setting, or a value cannot be.
@@ -160,7 +163,8 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     if bot not in SUMMARIES:
         raise UsageError(f"there is no bot {bot!r}; there are: {', '.join(SUMMARIES)}")
     fields = {field.name: field.type for field in dataclasses.fields(rule_of(bot))} if has_tree(bot) else {}
-    kinds = _OF_ALL | (_OF_TREES | fields if has_tree(bot) else {})
+    fields |= {"knowledge": bool} if fields else {}
+    kinds = _OF_ALL | (_OF_TREES | fields | _OF_KNOWLEDGE if has_tree(bot) else {})
     settings = _settings(text, bot, rest, kinds)
     options: dict[str, object] = {"cleanup": args.cleanup}
     if "policy" in settings:
@@ -171,9 +175,10 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     if visits is None and seconds is None:
         visits = DEFAULT_VISITS
     try:
-        of_rule = {name: value for name, value in settings.items() if name in fields}
-        if of_rule:
-            options["rule"] = dataclasses.replace(rule_of(bot), **of_rule)
+        knowledge = settings.pop("knowledge", args.knowledge)
+        of_rule, of_knowledge = ({k: v for k, v in settings.items() if k in names} for names in (fields, _OF_KNOWLEDGE))
+        if has_tree(bot) and (of_rule or of_knowledge or knowledge is not None):
+            options["rule"] = _rule(bot, knowledge, of_rule, of_knowledge)
         found = Bot(text, bot, Limits(visits=visits, seconds=seconds), options)
         player = make_player(bot, **options)
         if has_tree(bot):  # its options are looked at when a search begins
@@ -181,6 +186,16 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     except ValueError as error:
         raise UsageError(f"{text}: {error}") from None
     return found
+
+
+def _rule(bot: str, knowledge: bool | None, of_rule: dict[str, object], of_knowledge: dict[str, object]) -> object:
+    """A bot's rule with other settings; those of knowledge bring it in."""
+    rule = rule_of(bot, True if of_knowledge and knowledge is None else knowledge)
+    if of_knowledge:
+        if rule.knowledge is None:
+            raise ValueError(f"without knowledge there is nothing for {', '.join(of_knowledge)} to set")
+        of_rule["knowledge"] = dataclasses.replace(rule.knowledge, **of_knowledge)
+    return dataclasses.replace(rule, **of_rule)
 
 
 def _settings(text: str, bot: str, rest: str, kinds: dict[str, type]) -> dict[str, object]:

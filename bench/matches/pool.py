@@ -22,15 +22,14 @@ def places(workers: int, cores_each: int) -> list[list[int]]:
 
 
 def play_all(
-    match: Match, numbers: Sequence[int], where: Sequence[Sequence[int]], stop: Callable[[], bool]
+    games: Sequence[tuple[Match, int]], where: Sequence[Sequence[int]], stop: Callable[[], bool]
 ) -> Iterator[tuple[dict, bytes]]:
-    """Plays games of a match, as many at a time as there are places, until all are played or `stop` says so.
+    """Plays games of matches, as many at a time as there are places, until all are played or `stop` says so.
 
     Processes end with the iterator, and with this process however it ends.
 
     Args:
-      match: what is played.
-      numbers: of the games.
+      games: the match and the number of each.
       where: the cores of each process; see `places`.
       stop: asked twice a second.
 
@@ -45,9 +44,9 @@ def play_all(
     try:
         done: queue.SimpleQueue[concurrent.futures.Future] = queue.SimpleQueue()
         with _children_without_interrupt():
-            for number in numbers:
-                pool.submit(play, match, number).add_done_callback(done.put)
-        left = len(numbers)
+            for game in games:
+                pool.submit(play, *game).add_done_callback(done.put)
+        left = len(games)
         while left and not stop():
             with contextlib.suppress(queue.Empty):
                 call = done.get(timeout=0.5)

@@ -58,12 +58,12 @@ def no_eyes(position: "Position") -> jax.Array:
     return points_of(g, rules.no_eyes(g, *own_and_opp(position)))
 
 
-def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Array:
+def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, free: Board | None = None) -> jax.Array:
     """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
 
-    `ko` is the ko point or NO_KO. The boards' shape is [...].
+    `ko` is the ko point or NO_KO, `free` `rules.out_of_atari(g, own, opp)` where that is known. The boards' shape is [...].
     """
-    forbidden, free = ko_board(g, ko), rules.out_of_atari(g, own, opp)
+    forbidden, free = ko_board(g, ko), rules.out_of_atari(g, own, opp) if free is None else free
     none = tuple(jnp.zeros_like(x) for x in forbidden)
     both = rules.legal_points(g, own, opp, forbidden, free), rules.legal_points(g, opp, own, none, free)
     return jnp.stack([points_of(g, points) for points in both], axis=-2)

@@ -33,10 +33,11 @@ def flood(g: Geometry, *grounds: tuple[Board, Board]) -> list[Board]:
     playing = playing_geometry(g.size)
     with bb.words_known(playing):
         relaid = [(bb.relaid(seeds, g, playing), bb.relaid(through, g, playing)) for seeds, through in grounds]
-        return [bb.relaid(board, playing, g) for board in _flood(playing, relaid)]
+        return [bb.relaid(board, playing, g) for board in flood_as_laid(playing, relaid)]
 
 
-def _flood(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[Board]:
+def flood_as_laid(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[Board]:
+    """`flood` of boards that lie as they are played."""
     throughs = [through for _, through in grounds]
 
     def step(reached, throughs):

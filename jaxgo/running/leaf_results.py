@@ -18,6 +18,8 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import dynamics, rules
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
+from jaxgo.board.tactics import tactics
+from jaxgo.playing.features import FEATURES, features
 from jaxgo.playing.wire import Fields, Records, captured_of, moves_of
 from jaxgo.results import outcome, sums
 from jaxgo.results.sums import square_sums
@@ -35,6 +37,8 @@ class LeafResults:
       legal: bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play.
       useful: bool [B, P]: those of the mover's legal points that fill no eye of his own.
       margin: int16 [B]: the mover's area minus the other's, of the position as it stands.
+      features: uint32 [B, F, W]: the useful points of which each of `jaxgo.FEATURES` is said (see `jaxgo.board.geometry`). None
+        unless asked for.
       wins: int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0.
       lead: int32 [B]: sum over the playouts of the mover's area minus the other's.
       squares: int64 [B]: sum of the squares of these areas' differences.
@@ -52,6 +56,7 @@ class LeafResults:
     legal: np.ndarray
     useful: np.ndarray
     margin: np.ndarray
+    features: np.ndarray | None
     wins: np.ndarray
     lead: np.ndarray
     squares: np.ndarray
@@ -85,12 +90,13 @@ class LeafResults:
 
 
 @functools.cache
-def fields_of_position(size: int) -> Fields:
+def fields_of_position(size: int, features: bool) -> Fields:
     """What a leaf's row holds of its position."""
     g, p = geometry(size), size * size
+    more = {"features": (np.uint32, (len(FEATURES), g.num_words))} if features else {}
     return Fields(
         words=(np.uint32, (2 * g.num_words,)), hash=(np.uint32, (2,)), ko=(np.int16, ()), margin=(np.int16, ()),
-        passes=(np.int8, ()), legal=(np.bool_, (2, p)), useful=(np.bool_, (p,)),
+        passes=(np.int8, ()), legal=(np.bool_, (2, p)), useful=(np.bool_, (p,)), **more,
     )  # fmt: skip
 
 
@@ -109,11 +115,12 @@ class Room:
       size: N.
       count: of the leaves.
       playouts: K, if their moves are told; otherwise 0.
+      features: whether the features of moves are told.
     """
 
-    def __init__(self, size: int, count: int, playouts: int):
-        self._size = size
-        self._position, self._playouts = fields_of_position(size).room(count), fields_of_playouts(size).room(count)
+    def __init__(self, size: int, count: int, playouts: int, features: bool):
+        self._of_position, self._of_playouts = fields_of_position(size, features), fields_of_playouts(size)
+        self._position, self._playouts = self._of_position.room(count), self._of_playouts.room(count)
         self._events = np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16)
         self._results = np.empty((count, playouts), np.int8)
 
@@ -126,19 +133,19 @@ class Room:
 
     def take_positions(self, rows: np.ndarray) -> None:
         """Takes the rows of `fields_of_position`, uint32 [B, .]."""
-        fields_of_position(self._size).unpack(rows, self._position)
+        self._of_position.unpack(rows, self._position)
 
     def take_playouts(self, rows: np.ndarray, events: np.ndarray | None = None, results: np.ndarray | None = None) -> None:
         """Takes the rows of `fields_of_playouts`, and if moves are told the events, int16 [K, B, max_plies], and the results in
         halves, int8 [K, B]."""
-        fields_of_playouts(self._size).unpack(rows, self._playouts)
+        self._of_playouts.unpack(rows, self._playouts)
         if events is not None and results is not None:
             self._events[...] = np.swapaxes(events, 0, 1)
             self._results[...] = results.T
 
     def found(self) -> LeafResults:
         """What has been taken."""
-        out: dict[str, Any] = self._position | self._playouts
+        out: dict[str, Any] = {"features": None} | self._position | self._playouts
         high, low = out["hash"].astype(np.uint64).T
         out["hash"] = high << np.uint64(32) | low
         high, low = out["squares"].astype(np.int64).T
@@ -148,14 +155,24 @@ class Room:
         return LeafResults(**out, events=self._events, results=self._results)
 
 
-def describe(g: Geometry, position: Position) -> jax.Array:
-    """What the host must know of the positions themselves, in rows of `fields_of_position`."""
+def describe(g: Geometry, position: Position, last_moves: tuple[jax.Array, jax.Array] | None = None) -> jax.Array:
+    """What the host must know of the positions themselves, in rows of `fields_of_position`.
+
+    `last_moves` are the last move and the one before it, as `jaxgo.playing.features` takes them; None where no features are
+    wanted.
+    """
     own, opp = dynamics.own_and_opp(position)
-    legal = dynamics.legal_for_both(g, own, opp, position.ko) & ~position.is_over()[:, None, None]
-    no_eye = bb.points_of(g, rules.no_eyes(g, own, opp))
-    return fields_of_position(g.size).pack(
+    found = None if last_moves is None else tactics(g, own, opp)
+    legal = dynamics.legal_for_both(g, own, opp, position.ko, found and found.free) & ~position.is_over()[:, None, None]
+    no_eye = rules.no_eyes(g, own, opp)
+    no_eye_points, more = bb.points_of(g, no_eye), {}
+    if found is not None and last_moves is not None:
+        useful = bb.both(rules.legal_points(g, own, opp, dynamics.ko_board(g, position.ko), found.free), no_eye)
+        useful = bb.choose(position.is_over(), bb.without(useful, useful), useful)
+        more["features"] = features(g, own, opp, found, useful, *last_moves)
+    return fields_of_position(g.size, bool(more)).pack(
         words=jnp.stack([*own, *opp], axis=1), ko=position.ko, passes=position.passes, hash=dynamics.stones_hash(position),
-        legal=legal, useful=legal[:, 0] & no_eye, margin=rules.area_margin(g, own, opp).astype(jnp.int16),
+        legal=legal, useful=legal[:, 0] & no_eye_points, margin=rules.area_margin(g, own, opp).astype(jnp.int16), **more,
     )  # fmt: skip
 
 

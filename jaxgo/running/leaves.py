@@ -48,25 +48,26 @@ class Leaves:
       seed: an int in [0, 2**64), or a jax key; likewise.
       moves: whether to return the moves of every playout.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the move to a leaf is the last move that they know.
+      features: whether to say of the leaves' moves what `jaxgo.FEATURES` lists.
       devices: as in `jaxgo.playouts`.
     """
 
     def __init__(
         self, size: int, leaves: int, playouts: int, *, komi: float = 7.5, seed: Seed = 0, moves: bool = False,
-        policy: Policies = None, devices: Devices = None,
+        policy: Policies = None, features: bool = False, devices: Devices = None,
     ):  # fmt: skip
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
         self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
         checks.integer("leaves times playouts", self.leaves * self.playouts, 1, MOST_PLAYOUTS)
         self.komi = checks.komi(komi)
-        self.moves = bool(moves)
+        self.moves, self.features = bool(moves), bool(features)
         self._seed = seed_words(seed)
         workers = workers_of(devices)
         self._share = -(-self.leaves // len(workers))
         asked = policy_of(policy, self.size)
         form, arrays = (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
-        shape = Shape(self.size, self._share, self.playouts, self.moves, form)
+        shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
         self._rings = [Ring(shape, device, arrays) for device in workers]
         self._turn = 0
 
@@ -99,7 +100,7 @@ class Leaves:
 
     def submit(
         self, words: np.ndarray, ko: ArrayLike, passes: ArrayLike, black: ArrayLike, moves: Sequence[int] | np.ndarray,
-        streams: ArrayLike, *, komi: ArrayLike | None = None, seed: int | None = None,
+        streams: ArrayLike, before: ArrayLike | None = None, *, komi: ArrayLike | None = None, seed: int | None = None,
     ) -> "Call":  # fmt: skip
         """Begins a call; `gather` waits for its results.
 
@@ -110,6 +111,8 @@ class Leaves:
           black: bool [n], whether Black is to move.
           moves: int [n], the point to play (legal: that is not checked), P for a pass, or STAY.
           streams: int [n], the random stream of each leaf, from 0.
+          before: int [n], the move that led to the position, a point or P, or -1 where it is not known (the default); only
+            features ask for it.
           komi: of all leaves, or float [n]; by default the one given to `Leaves`. The playouts do not depend on it.
           seed: of this call, an int in [0, 2**64); by default the one given to `Leaves`.
 
@@ -125,20 +128,21 @@ class Leaves:
             checks.integers(name, x, (count,), least, most)
             for name, x, least, most in (
                 ("ko", ko, NO_KO, points - 1), ("passes", passes, 0, 2), ("streams", streams, 0, INT32_MAX),
-                ("moves", moves, STAY, points),
+                ("moves", moves, STAY, points), ("before", np.full(count, -1) if before is None else before, -1, points),
             )
         ]  # fmt: skip
+        *numbers, before = numbers
         numbers.insert(2, checks.bools("black", black, (count,)).astype(np.int32))
         komi = self.komi if komi is None else checks.komis(komi, count)
         bounds = np.broadcast_to(outcome.bounds(komi, points), (count, 2))
         key = np.array(self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1)), np.uint32)
-        of_leaves = np.stack([*numbers, *bounds.T]).astype(np.int32).view(np.uint32)
-        columns = np.concatenate([words.T, of_leaves, np.broadcast_to(key[:, None], (2, count))])
+        of_leaves, last = (np.stack(rows).astype(np.int32).view(np.uint32) for rows in ([*numbers, *bounds.T], [before]))
+        columns = np.concatenate([words.T, of_leaves, np.broadcast_to(key[:, None], (2, count)), last[: self.features]])
         parts = max(-(-count // self._share), min(len(self._rings), -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
         rings = [self._rings[(self._turn + i) % len(self._rings)] for i in range(parts)]
         self._turn += parts
-        room = Room(self.size, count, self.playouts if self.moves else 0)
+        room = Room(self.size, count, self.playouts if self.moves else 0, self.features)
         return Call(room, [ring.submit(columns[:, a:b], room.part(a, b)) for ring, a, b in zip(rings, ends, ends[1:])])
 
     def done(self, call: "Call") -> bool:

@@ -26,7 +26,8 @@ from jaxgo.playing.tick import LOGGED, Wants
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
 from jaxgo.running import leaf_results
 
-#: A leaf's columns beyond its position's: the move, the bounds of its results, the seed.
+#: A leaf's columns beyond its position's: the move, the bounds of its results, the seed. Where features are wanted there is one
+#: more, the move before.
 MORE_COLUMNS = 5
 #: Playouts of a call for each lane.
 PER_LANE = 3
@@ -50,11 +51,18 @@ class Shape:
     """Whether they are told."""
     policy: PolicyForm | None = None
     """Whom the playouts ask; its arrays are arguments of the program."""
+    features: bool = False
+    """Whether the features of the leaves' moves are told."""
+
+    @property
+    def num_kept(self) -> int:
+        """Columns of a leaf that the table keeps."""
+        return num_columns_of_position(geometry(self.size)) + MORE_COLUMNS
 
     @property
     def num_columns(self) -> int:
         """Of a leaf."""
-        return num_columns_of_position(geometry(self.size)) + MORE_COLUMNS
+        return self.num_kept + self.features
 
     @property
     def room(self) -> int:
@@ -68,6 +76,16 @@ class State(NamedTuple):
     flight: xla.Flight
     table: jax.Array | np.ndarray
     """uint32 [places * leaves, columns]: the move to each leaf, its position, bounds and seed."""
+
+
+class New(NamedTuple):
+    """Leaves that have come."""
+
+    positions: Position
+    rows: jax.Array
+    """uint32 [leaves, .]: what the table is to hold of them."""
+    last_moves: tuple[jax.Array, jax.Array] | None
+    """If features are wanted, the last move and the one before it, as `jaxgo.playing.features` takes them."""
 
 
 class Found(NamedTuple):
@@ -95,7 +113,7 @@ def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
     # Each array of its own, so that the program may write into it.
     arrays = jax.tree.map(np.array, _empty(shape, backend))
     flight = jax.tree.map(lambda x: x.view(np.uint32).reshape(-1, 2) if x.itemsize == 8 else x, arrays)
-    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_columns), np.uint32))
+    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_kept), np.uint32))
 
 
 def _empty(shape: Shape, backend: Backend) -> xla.Flight:
@@ -175,8 +193,8 @@ def _step(
     g, size, wants = geometry(shape.size), shape.size, _wants(shape)
     place, count, oldest, awaited = numbers[1:5]
     table = state.table
-    positions, rows = _arrive(g, columns)
-    kept = lax.dynamic_update_slice(table, rows, (place * jnp.int32(shape.leaves), jnp.int32(0)))
+    new = _arrive(shape, g, columns)
+    kept = lax.dynamic_update_slice(table, new.rows, (place * jnp.int32(shape.leaves), jnp.int32(0)))
     table = jnp.where(count > jnp.int32(0), kept, table)
     ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * jnp.int32(shape.playouts)
 
@@ -213,7 +231,7 @@ def _step(
             ply = lax.broadcasted_iota(jnp.int32, events.shape, 1)
             records = records._replace(events=jnp.where(ply < records.length[:, None], events, jnp.int16(-1)))
     of_oldest = lax.dynamic_slice_in_dim(table, oldest * jnp.int32(shape.leaves), shape.leaves)
-    return State(narrow, table), _found(shape, g, positions, records, of_oldest)
+    return State(narrow, table), _found(shape, g, new, records, of_oldest)
 
 
 def _whole_step(
@@ -221,7 +239,8 @@ def _whole_step(
 ) -> tuple[tuple[()], Found]:
     """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
     g, longest = geometry(shape.size), max_plies(shape.size)
-    positions, rows = _arrive(g, columns)
+    new = _arrive(shape, g, columns)
+    rows = new.rows
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
     # All of a call's leaves have one seed: `Leaves` takes one.
     job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[2], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
@@ -230,11 +249,11 @@ def _whole_step(
     )
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
-    return (), _found(shape, g, positions, records, rows)
+    return (), _found(shape, g, new, records, rows)
 
 
-def _arrive(g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
-    """(the positions after the leaves' moves; the rows of the table for them)."""
+def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> New:
+    """The leaves, after their moves."""
     num = num_columns_of_position(g)
     own, opp, ko, passes, black, streams = table_of(tuple(columns[:num]))
     is_black = black != jnp.int32(0)
@@ -243,14 +262,20 @@ def _arrive(g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
     before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
     move = columns[num].astype(jnp.int32)
     after = dynamics.played(before, jnp.maximum(move, jnp.int32(0)), move != jnp.int32(STAY))
-    return after, jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 :]], axis=1)
+    rows = jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 : shape.num_kept]], axis=1)
+    if not shape.features:
+        return New(after, rows, None)
+    stays, earlier = move == jnp.int32(STAY), columns[-1].astype(jnp.int32)
+    last_moves = jnp.where(stays, earlier, move), jnp.where(stays, jnp.int32(-1), earlier)
+    last, one_before = (jnp.where(x == jnp.int32(g.num_points), jnp.int32(-1), x) for x in last_moves)
+    return New(after, rows, (last, one_before))
 
 
-def _found(shape: Shape, g: Geometry, positions: Position, records: Records, rows: jax.Array) -> Found:
+def _found(shape: Shape, g: Geometry, new: New, records: Records, rows: jax.Array) -> Found:
     """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
     black, bounds = rows[:, -6] != jnp.uint32(0), rows[:, -4:-2].astype(jnp.int32)
     sums, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
-    found = Found(leaf_results.describe(g, positions), sums)
+    found = Found(leaf_results.describe(g, new.positions, new.last_moves), sums)
     if shape.moves:
         assert records.events is not None
         found = found._replace(events=records.events.reshape(shape.playouts, shape.leaves, -1), results=results.astype(jnp.int8))

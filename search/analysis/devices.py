@@ -26,7 +26,7 @@ class Devices:
     """
 
     def __init__(self, options: ServiceOptions, on_done: Callable[[], None]):
-        self._options, self._rule, self._on_done = options, rule_of(options.bot), on_done
+        self._options, self._rule, self._on_done = options, rule_of(options.bot, options.knowledge), on_done
         self._made: dict[int, SharedLeaves] = {}
         """Replaced as a whole, so that any thread may look; the one needed last comes last."""
         self._needed: collections.Counter[int] = collections.Counter()
@@ -62,7 +62,7 @@ class Devices:
         options = self._options
         device = SharedLeaves(
             size, LEAVES, options.playouts_per_leaf, moves=needs_histories(self._rule), policy=options.policy,
-            on_done=self._on_done,
+            features=self._rule.knowledge is not None, on_done=self._on_done,
         )  # fmt: skip
         Search(
             Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf, device=device,

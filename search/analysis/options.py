@@ -20,6 +20,8 @@ class ServiceOptions:
     playouts_per_leaf: int = 8
     policy: "Policies" = None
     """Whom playouts ask for their moves."""
+    knowledge: bool | None = None
+    """Whether moves have prior playouts; by default as the bot has them."""
     seed: int = 0
     """Where the query does not say."""
     active: int = 64

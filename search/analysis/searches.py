@@ -34,7 +34,7 @@ class Searches:
         self, options: ServiceOptions, games: Games, devices: Devices, jobs: Jobs, fail: Callable[[Task, BaseException], None]
     ):  # fmt: skip
         self._options, self._games, self._devices, self._jobs, self._fail = options, games, devices, jobs, fail
-        self._bot = search_options(options.bot)
+        self._bot = search_options(options.bot, options.knowledge)
         self.memory = Trees(options.memory)
         self.waiting = Waiting()
         self.active: list[Task] = []

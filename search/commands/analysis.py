@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     active = "searches under way at a time (default: %(default)s)"
     parser.add_argument("--active", type=options.count(1, 1024), default=64, metavar="N", help=active)
     options.add_policy_argument(parser)
+    options.add_knowledge_argument(parser)
     options.add_memory_argument(parser)
     queue = "positions that a client may have waiting (default: %(default)s)"
     parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
@@ -107,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
             bot=args.bot, visits=args.visits, playouts=args.playouts, playouts_per_leaf=args.playouts_per_leaf, seed=args.seed,
             policy=options.policy_of_argument(args.policy),
             active=args.active, memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line,
+            knowledge=args.knowledge,
         )  # fmt: skip
         service = Service(service_options, log, on_failure=ends.set)
         if args.listen is not None:

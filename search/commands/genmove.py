@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         game = _game(args)
         player = make_player(
-            args.bot, komi=game.komi, seed=args.seed, cleanup=args.cleanup,
+            args.bot, komi=game.komi, seed=args.seed, cleanup=args.cleanup, knowledge=args.knowledge,
             leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=args.memory or options.default_memory(),
             policy=options.policy_of_argument(args.policy, game.size),
         )  # fmt: skip

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     engine_options = EngineOptions(
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
-        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads,
+        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads, knowledge=args.knowledge,
         policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE),
         memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip

@@ -22,7 +22,7 @@ _LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/mem
 
 
 def add_player_arguments(parser: argparse.ArgumentParser, visits: int, komi_by_default: str = "7.5") -> None:
-    """--visits, --seconds, --leaves, --playouts-per-leaf, --komi, --seed, --cleanup."""
+    """--visits, --seconds, --leaves, --playouts-per-leaf, --komi, --seed, --cleanup, --knowledge."""
     parser.add_argument("--visits", type=count(1), metavar="N", help=f"playouts of each move (default: {visits:,}, or --seconds)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="time for each move, compilation apart")
     parser.add_argument("--leaves", type=count(1), default=256, metavar="N", help="leaves of a round (default: %(default)s)")
@@ -32,6 +32,13 @@ def add_player_arguments(parser: argparse.ArgumentParser, visits: int, komi_by_d
     parser.add_argument("--seed", type=count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")
     cleanup = "capture all dead stones before passing, for rules that count what stands on the board"
     parser.add_argument("--cleanup", action=argparse.BooleanOptionalAction, default=False, help=cleanup)
+    add_knowledge_argument(parser)
+
+
+def add_knowledge_argument(parser: argparse.ArgumentParser) -> None:
+    """--knowledge."""
+    what = "begin in the tree with prior playouts of moves: captures, patterns, nearness (default: as the bot does)"
+    parser.add_argument("--knowledge", action=argparse.BooleanOptionalAction, default=None, help=what)
 
 
 def add_policy_argument(parser: argparse.ArgumentParser) -> None:

@@ -94,7 +94,7 @@ def _play(args: argparse.Namespace, number: int, what: str):
     try:
         for bot, seed in zip((args.black, args.white), seeds):
             player = make_player(
-                bot, komi=komi, seed=seed, cleanup=args.cleanup, resign=args.resign,
+                bot, komi=komi, seed=seed, cleanup=args.cleanup, resign=args.resign, knowledge=args.knowledge,
                 leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=memory,
                 policy=policy,
             )  # fmt: skip
@@ -117,6 +117,7 @@ def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int])
         [
             f"{limits}, {args.leaves} leaves of {args.playouts_per_leaf} playouts a round"
             + (f", policy {args.policy}" if args.policy else "")
+            + ("" if args.knowledge is None else f", {'with' if args.knowledge else 'without'} knowledge")
             + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),
             f"game {number} of seed {args.seed}: Black's seed {seeds[0]}, White's {seeds[1]}",
             f"jaxgo {source.version()}{source.in_words(source.commit())}",

@@ -34,6 +34,8 @@ class EngineOptions:
     resign: float = DEFAULT_RESIGN
     cleanup: bool = False
     ponder: bool = False
+    knowledge: bool | None = None
+    """Whether a tree bot's moves have prior playouts; by default as the bot has them."""
     memory: int = 1 << 30
     """Bytes that all trees together may take."""
     threads: int | None = None

@@ -167,7 +167,7 @@ class Thinker:
         return make_player(
             options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, memory=memory, early=True,
             leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads,
-            policy=options.policy, **more,
+            policy=options.policy, knowledge=options.knowledge, **more,
         )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from tests.referee import Game
+from tests.scalar_features import features
 
 Feed = Callable[[Game, int, int], list[list[int]]]
 """(position, number of the leaf, number of playouts) -> the moves of each."""
@@ -35,6 +36,8 @@ class Node:
         """By (0 for the player to move or 1 for the other, point)."""
         self.rave_wins = collections.defaultdict(Fraction)
         """The same, for the player who earned them."""
+        self.priors: dict[int, tuple[int, int]] = {}
+        """Prior playouts of moves, won and lost."""
         self.described = self.struck = False
         """Whether its first playouts have come back, and whether these showed that it repeats a position."""
 
@@ -48,7 +51,8 @@ class ScalarTree:
 
     Args:
       game: the root.
-      rule: read for its numbers: `credit`, `strict`, `schedule`, `bias`, `k`, `exploration`, `first_play`, `reference_visits`.
+      rule: read for its numbers: `credit`, `strict`, `schedule`, `bias`, `k`, `exploration`, `first_play`, `reference_visits`,
+        and those of its `knowledge`.
       komi: points that White gets.
       playouts_per_leaf: how many playouts a leaf gets at each visit.
       feed: gives the moves of a leaf's playouts.
@@ -132,7 +136,21 @@ class ScalarTree:
 
     def new_node(self, game: Game, parent: Node | None, move: int | None) -> Node:
         """A node that no playout has come back to."""
-        return Node(game, parent, move, self.hash_of(game), self.candidates(game))
+        node = Node(game, parent, move, self.hash_of(game), self.candidates(game))
+        if self.rule.knowledge is not None:
+            node.priors = self.priors(game, move, parent.move if parent else None)
+        return node
+
+    def priors(self, game: Game, *moves: int | None) -> dict[int, tuple[int, int]]:
+        """Prior playouts of a node's moves, won and lost, given the last move and the one before; None is not known."""
+        known = self.rule.knowledge
+        priors = {point: [known.even, known.even] for point in range(game.num_points)}
+        points = (-1 if move is None or move == game.pass_move else move for move in moves)
+        for name, said in features(game, *points).items():
+            for point in said:
+                weight = getattr(known, name)
+                priors[point][weight < 0] += abs(weight)
+        return {point: (won, lost) for point, (won, lost) in priors.items()}
 
     def candidates(self, game: Game) -> list[int]:
         """The moves to try: legal, no own eye; and the pass.
@@ -181,8 +199,10 @@ class ScalarTree:
     def value(self, node: Node, reference: Node, move: int) -> float:
         """What the player to move expects of a move."""
         rule, child = self.rule, node.children.get(move)
-        visits = child.visits if child else 0
-        quality = (2 * (visits - child.pending) - child.wins) / (2 * visits) if visits else None
+        visits, wins = (child.visits, 2 * (child.visits - child.pending) - child.wins) if child else (0, 0)
+        won, lost = node.priors.get(move, (0, 0))
+        visits, wins = visits + won + lost, wins + 2 * won
+        quality = wins / (2 * visits) if visits else None
         if rule.credit is None:
             return rule.first_play if not visits else quality + rule.exploration * math.sqrt(math.log(node.visits) / visits)
         key = ((node.depth - reference.depth) % 2, move)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from search import UCB1, Rave, Search
+from search import UCB1, Knowledge, Rave, Search
 from search.descent import Ties
 from search.game import hash_numbers
 from search.nodes import READY
@@ -104,6 +104,10 @@ RULES = {
     "v1": Rave(bias=0.1, credit="weighted_v1"),
     "v2": Rave(credit="weighted_v2", schedule="hand"),
     "mctr": Rave(bias=0.1, credit="mctr_simple"),
+    "ucb1 with knowledge": UCB1(knowledge=Knowledge()),
+    "rave with knowledge": Rave(bias=0.1, knowledge=Knowledge(even=0, near_before_1=7, pattern=-3)),
+    "grave with knowledge": Rave(bias=0.1, reference_visits=20, schedule="hand", knowledge=Knowledge()),
+    "v2 with knowledge": Rave(credit="weighted_v2", knowledge=Knowledge()),
 }
 
 

@@ -154,12 +154,12 @@ class Someone:
 class Calls:
     """A device that answers nothing, and keeps what it is sent: the owners' numbers of leaves, call by call."""
 
-    size, leaves, playouts, moves = 5, 64, 8, False
+    size, leaves, playouts, moves, features = 5, 64, 8, False, False
 
     def __init__(self):
         self.sent: list[np.ndarray] = []
 
-    def submit(self, words, ko, passes, black, moves, streams, *, komi, seed):
+    def submit(self, words, ko, passes, black, moves, streams, before, *, komi, seed):
         self.sent.append(np.bincount(streams, minlength=3))
         return types.SimpleNamespace(futures=[])
 
@@ -177,12 +177,12 @@ def calls(shared, monkeypatch):
 
 def hand_in(share, owner: int, count: int) -> None:
     """Hands leaves of a round in; their streams say whose they are."""
-    share.submit(*(np.zeros(count, np.int32) for _ in range(5)), np.full(count, owner))
+    share.submit(*(np.zeros(count, np.int32) for _ in range(5)), np.full(count, owner), np.zeros(count, np.int32))
 
 
 def shares(shared, owners: list, priorities=None) -> list:
     priorities = priorities or [0] * len(owners)
-    return [shared.seat(o, p).share(5, 64, 8, komi=0.5, seed=0, moves=False) for o, p in zip(owners, priorities)]
+    return [shared.seat(o, p).share(5, 64, 8, komi=0.5, seed=0, moves=False, features=False) for o, p in zip(owners, priorities)]
 
 
 def test_owners_take_turns(shared, calls):

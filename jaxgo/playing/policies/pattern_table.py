@@ -32,8 +32,9 @@ _MEANT = {
     ".": (EMPTY,), "X": (OWN,), "O": (OPP,), "#": (OUTSIDE,),
     "x": (EMPTY, OPP, OUTSIDE), "o": (EMPTY, OWN, OUTSIDE), "?": (EMPTY, OWN, OPP, OUTSIDE),
 }  # fmt: skip
-#: The cells around the middle, in rows.
+#: The cells around the middle, in rows, and the steps to them, (rows, columns).
 AROUND = (0, 1, 2, 3, 5, 6, 7, 8)
+STEPS = tuple((cell // 3 - 1, cell % 3 - 1) for cell in AROUND)
 
 
 def symmetries(pattern: tuple[str, ...]) -> set[str]:

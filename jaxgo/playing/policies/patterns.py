@@ -19,9 +19,6 @@ from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
 from jaxgo.playing.policies.saving import Saving, of_lanes
 from jaxgo.playing.tick import Lanes, Preference, Wants
 
-#: Steps to the eight points around one, (rows, columns), in rows.
-STEPS = tuple((dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0))
-
 
 class Known(NamedTuple):
     """What it looks up; arrays [L]."""
@@ -30,7 +27,7 @@ class Known(NamedTuple):
     saving: Saving | None
     """What saves chains."""
     matches: tuple[jax.Array, ...]
-    """int32, 1 where a pattern matches, for each of `STEPS`."""
+    """int32, 1 where a pattern matches, for each of `pattern_table.STEPS`."""
 
 
 class Patterns(Policy):
@@ -79,7 +76,7 @@ class Patterns(Policy):
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Known, coin: int = 0) -> list[Preference]:
         """Those of its parts, in order."""
         assert lanes.memory is not None and lanes.memory.last is not None
-        around, found = [moved(g, bb.one_point(g, lanes.memory.last), *step) for step in STEPS], []
+        around, found = [bb.moved(g, bb.one_point(g, lanes.memory.last), *step) for step in pattern_table.STEPS], []
         taking = may_capture(g, lanes.own, lanes.opp) if self.save or self.capture else ()
         if known.saving is not None:
             moves, attackers = known.saving
@@ -96,12 +93,6 @@ class Patterns(Policy):
 
     def __repr__(self) -> str:
         return self._named(p=probability_of(self.chance), save=self.save, match=self.match, capture=self.capture)
-
-
-def moved(g: Geometry, a: Board, dy: int, dx: int) -> Board:
-    """A set moved by a row south or north and a column east or west, or neither; bits may leave the board."""
-    a = bb.from_north(g, a) if dy > 0 else bb.from_south(g, a) if dy < 0 else a
-    return tuple(x << g.word(1) for x in a) if dx > 0 else tuple(bb.down(x, 1) for x in a) if dx < 0 else a
 
 
 def union(boards: list[Board]) -> Board:
@@ -145,4 +136,4 @@ def surroundings(g: Geometry, own: Board, opp: Board, last: jax.Array) -> list[j
         nine = cells[0] | cells[1] << jnp.int32(3) | cells[2] << jnp.int32(6)
         return nine & jnp.int32(15) | nine >> jnp.int32(1) & jnp.int32(0xF0)
 
-    return [around(lows, dy, dx) | around(highs, dy, dx) << jnp.int32(8) for dy, dx in STEPS]
+    return [around(lows, dy, dx) | around(highs, dy, dx) << jnp.int32(8) for dy, dx in pattern_table.STEPS]

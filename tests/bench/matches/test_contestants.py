@@ -6,9 +6,9 @@ import pytest
 
 from bench.matches.contestants import read_bot
 from jaxgo.cli import UsageError
-from search import Limits, Rave
+from search import Knowledge, Limits, Rave
 
-ARGS = argparse.Namespace(visits=None, seconds=None, leaves=16, playouts_per_leaf=8, cleanup=False, size=5)
+ARGS = argparse.Namespace(visits=None, seconds=None, leaves=16, playouts_per_leaf=8, knowledge=None, cleanup=False, size=5)
 
 
 def test_settings_are_read():
@@ -25,6 +25,19 @@ def test_playouts_may_ask_a_policy(name):
     bot = read_bot(f"{name}:policy=capture:0.25+patterns,visits=9", ARGS)
     assert repr(bot.options["policy"]) == "[Capture(q=0.25), Patterns(p=1.0, save=True, match=True, capture=True)]"
     assert bot.what.startswith("9 playouts a move by [Capture(q=0.25), Patterns(")
+
+
+def test_knowledge_is_switched_and_set():
+    """Off and on, by the setting, the match's own switch, or weights of its own, which bring it in."""
+    by_default = read_bot("rave:bias=0.01", ARGS).options["rule"]
+    with_it, without = (read_bot(f"rave:knowledge={on}", ARGS).options["rule"] for on in (True, False))
+    assert with_it.knowledge == Knowledge() and without.knowledge is None and by_default in (with_it, without)
+    assert read_bot("uct:pattern=3,even=0", ARGS).options["rule"].knowledge == Knowledge(pattern=3, even=0)
+    for on in (True, False):
+        args = argparse.Namespace(**vars(ARGS) | {"knowledge": on})
+        assert read_bot("rave", args).options["rule"] == (with_it if on else without)
+        assert read_bot("rave:knowledge=True", args).options["rule"] == with_it
+        assert "rule" not in read_bot("mc", args).options
 
 
 def test_what_is_not_set_is_the_matchs():
@@ -53,6 +66,10 @@ def test_what_is_not_set_is_the_matchs():
         ("rave:schedule=best", "schedule must be one of 'mse', 'hand', not 'best'"),
         ("rave:leaves=20000", "leaves must be between 1 and 16000, not 20000"),
         ("rave:policy=best", "--policy best: policy must be of capture[:Q]"),
+        ("rave:even=-1", "even must be between 0 and 255, not -1"),
+        ("rave:knowledge=maybe", "knowledge must be True or False, not 'maybe'"),
+        ("rave:knowledge=False,even=1", "without knowledge there is nothing for even to set"),
+        ("mc:knowledge=True", "mc has no setting 'knowledge'"),
         ("rave:seconds=inf", "seconds must be a positive finite number, not inf"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 import jaxgo
 from jaxgo import STAY, LeafResults, Leaves
 from jaxgo.board.geometry import geometry
+from tests import scalar_features
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 
@@ -254,6 +255,31 @@ def test_leaves_are_positions_and_back():
     leaves.close()
 
 
+def test_features_are_the_scalar_versions():
+    """Of the last two moves the one to the leaf and the one before it, or without a move that before alone; passes are none."""
+    games, moves = leaf_games(5)
+    before = np.arange(len(games)) % 27 - 1
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, features=True)
+    black, ko, passes = zip(*((game.to_play == 1, game.ko, game.passes) for game in games))
+    found = leaves.gather(leaves.submit(words_of(games), ko, passes, black, moves, np.arange(len(games)), before))
+    leaves.close()
+    g, number = geometry(5), 0
+    assert found.features.shape == (len(games), len(jaxgo.FEATURES), g.num_words)
+    for game, move, earlier, features in zip(games, moves, before.tolist(), found.features):
+        known = [earlier, -1] if move == STAY else [move, earlier]
+        expected = scalar_features.features(after(game, move), *(-1 if m == game.pass_move else m for m in known))
+        points = features[:, g.word_of_point] >> g.bit_of_point.astype(np.uint32) & np.uint32(1)
+        said = {name: np.flatnonzero(row).tolist() for name, row in zip(jaxgo.FEATURES, points) if row.any()}
+        assert said == expected
+        number += len(said)
+    assert number > 50
+    uniform = Leaves(5, LEAVES, PLAYOUTS, seed=SEED)
+    without = play(uniform, games, moves)
+    uniform.close()
+    assert without.features is None
+    assert_equal(dataclasses.replace(found, features=None), without)
+
+
 @pytest.mark.parametrize(
     ("wrong", "error", "text"),
     [
@@ -266,6 +292,7 @@ def test_leaves_are_positions_and_back():
         ({"moves": np.zeros(17, int)}, ValueError, "the number of leaves must be between 1 and 16, not 17"),
         ({"streams": [0, -1]}, ValueError, "streams must be between 0 and"),
         ({"streams": [0.0, 1.0]}, TypeError, "streams must hold integers"),
+        ({"before": [0, 26]}, ValueError, "before must be between -1 and 25, not 26"),
         ({"komi": np.nan}, ValueError, "komi must be finite"),
         ({"komi": [1.0]}, ValueError, r"komi must be one number or have shape \(2,\)"),
         ({"seed": -1}, ValueError, "seed must be between 0"),

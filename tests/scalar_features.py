@@ -1,0 +1,92 @@
+"""What `jaxgo.playing.features` says of a position's moves, one position and one move at a time, on the referee's rules."""
+
+from collections.abc import Iterable
+
+from tests import scalar_policies
+from tests.referee import Game, orthogonals
+
+FAR = 3
+"""Steps within which there is no stone around a move that is far from stones."""
+
+
+def features(game: Game, last: int = -1, before: int = -1) -> dict[str, list[int]]:
+    """The moves, of those that are legal and fill no own eye, of which each thing is said; by name, in rising order.
+
+    Args:
+      game: the position.
+      last, before: the last move and the one before it; -1 for a pass, or where they are not known.
+    """
+    found = {}
+    if game.is_over:
+        return {}
+    steps = steps_from(game, last), steps_from(game, before)
+    saves, eyes = scalar_policies.saves_of(game, own_in_atari(game)), eyelike(game)
+    for point in game.candidates():
+        said = [*tactics(game, point), *[f"far_line_{line}" for line in [far_line(game, point)] if line]]
+        said += ["save"] * (point in saves) + ["eyelike"] * (point in eyes and point not in saves)
+        said += ["pattern"] * scalar_policies.matches(game, point)
+        for which, distances in zip(("last", "before"), steps):
+            said += [f"near_{which}_{distances[point]}"] if distances.get(point) in (1, 2, 3) else []
+        for name in said:
+            found.setdefault(name, []).append(point)
+    return found
+
+
+def own_in_atari(game: Game) -> Iterable[int]:
+    """A stone of each chain of the mover that is in atari."""
+    in_atari = [min(members) for members, liberties in game.chains() if len(liberties) == 1]
+    return [stone for stone in in_atari if game.stones[stone] == game.to_play]
+
+
+def tactics(game: Game, point: int) -> list[str]:
+    """What the move does, played out."""
+    after = game.copy()
+    taken = len(after.play(point))
+    said = [("capture_one", "capture_two", "capture_more")[min(taken, 3) - 1]] if taken else []
+    beside = [n for n in orthogonals(game.size)[point] if game.stones[n] == -game.to_play and after.stones[n] != 0]
+    if any(len(after.chain(n)[1]) == 1 for n in beside):
+        said.append("atari")
+    if not taken and len(after.chain(point)[1]) == 1:
+        said.append("self_atari")
+    return said
+
+
+def steps_from(game: Game, point: int) -> dict[int, int]:
+    """Steps to all points up to three away; the stones of a chain are as far as the nearest of them."""
+    if point < 0:
+        return {}
+
+    def whole(points):
+        return {member for p in points for member in (game.chain(p)[0] if game.stones[p] else {p})}
+
+    steps, frontier = {}, whole({point})
+    for distance in range(4):
+        steps |= {p: distance for p in frontier}
+        frontier = whole({n for p in frontier for n in orthogonals(game.size)[p] if n not in steps}) - steps.keys()
+    return steps
+
+
+def far_line(game: Game, point: int) -> int | None:
+    """1 to 3 on these lines, if no stone is within so many steps."""
+    y, x = divmod(point, game.size)
+    near = any(stone and abs(p // game.size - y) + abs(p % game.size - x) <= FAR for p, stone in enumerate(game.stones))
+    line = 1 + min(y, x, game.size - 1 - y, game.size - 1 - x)
+    return line if line <= 3 and not near else None
+
+
+def eyelike(game: Game) -> set[int]:
+    """Points of empty regions of one or two points which touch own stones only."""
+    found = set()
+    for point, stone in enumerate(game.stones):
+        if stone:
+            continue
+        region, frontier, touched = {point}, [point], set()
+        while frontier:
+            for n in orthogonals(game.size)[frontier.pop()]:
+                touched.add(game.stones[n])
+                if game.stones[n] == 0 and n not in region:
+                    region.add(n)
+                    frontier.append(n)
+        if len(region) <= 2 and touched - {0} == {game.to_play}:
+            found |= region
+    return found
