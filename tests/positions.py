@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pytest
 
 import jaxgo
 from tests import referee
@@ -14,6 +15,13 @@ OTHER_SIZES = (2, 3, 4, 6, 7, 8, 10, 15, 16, 25)
 """More sizes, at which rows lie differently in the words of a bitboard."""
 FEW = 20
 """How many playouts per position those get."""
+USUAL_SIZES = (2, 3, 5, 7, 9, 13, 16, 19, 25)
+"""Sizes that stand for all: one word and many, words that are full and such that have room, 32 bits and 64."""
+
+
+def every_size() -> list:
+    """All sizes, as parameters of a test; slow are those that are not usual."""
+    return [size if size in USUAL_SIZES else pytest.param(size, marks=pytest.mark.slow) for size in range(2, 26)]
 
 
 def from_games(*games: Game) -> jaxgo.Position:

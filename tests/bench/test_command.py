@@ -18,7 +18,7 @@ import pytest
 from bench import command, peers, report, search, throughput, worker
 from jaxgo import cli
 
-pytestmark = pytest.mark.usefixtures("one_cache")
+pytestmark = pytest.mark.usefixtures("few_workers")
 SPREAD = {"median", "min", "max"}
 LITTLE = ("--runs", "2", "--count", "64")
 
@@ -32,16 +32,29 @@ def bench(*arguments: str) -> subprocess.CompletedProcess:
 
 
 @pytest.fixture(scope="module")
-def one_cache():
-    """Has workers keep what they compile where the tests do, instead of nowhere or in a folder of their own."""
-    begin, cache = worker.Worker.__init__, worker.environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"])
+def few_workers():
+    """Has workers stay for the next benchmark that wants some like them, and keep what they compile where the tests do.
 
-    def begin_with_cache(self, *, cores=None, environment=None) -> None:
-        begin(self, cores=cores, environment={**(environment or {}), **cache})
+    Otherwise most of the time would go into beginning processes. What workers are is tested in `test_worker.py`.
+    """
+    begin, end = worker.Worker.__init__, worker.Worker.__exit__
+    cache, kept = worker.environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"]), {}
+
+    def begin_or_find(self, *, cores=None, environment=None) -> None:
+        environment = {**(environment or {}), **cache}
+        key = repr((cores, sorted(environment.items())))
+        if key in kept:
+            vars(self).update(vars(kept[key]))
+        else:
+            begin(self, cores=cores, environment=environment)
+            kept[key] = self
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker.Worker, "__init__", begin_with_cache)
+        patch.setattr(worker.Worker, "__init__", begin_or_find)
+        patch.setattr(worker.Worker, "__exit__", lambda self, *_: None)
         yield
+    for one in kept.values():
+        end(one)
 
 
 def result_of(*arguments: str) -> dict:
@@ -70,7 +83,7 @@ def assert_says_what_it_ran_on(document: dict, benchmark: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def throughput_document(one_cache) -> dict:
+def throughput_document(few_workers) -> dict:
     """Of the default benchmark."""
     return result_of("--sizes", "2,3", *LITTLE)
 
@@ -227,7 +240,7 @@ def test_figures_are_short() -> None:
 
 
 def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {name: search.SEARCHES[name] for name in ("rave", "v1", search.HOST)}
+    few = {name: search.SEARCHES[name] for name in ("rave", search.HOST)} | {"v1": ("rave-v1", 16, False)}
     monkeypatch.setattr(search, "SEARCHES", few)
     document = result_of("search", "--sizes", "5", "--runs", "1", "--count", "4096")
     assert_says_what_it_ran_on(document, "search")

@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+import io
 import json
 import pathlib
 import signal
@@ -47,9 +48,16 @@ def test_genmove_prints_the_move_and_why(tmp_path):
 
 
 @pytest.mark.parametrize("bot", ["rave", "wamaf"])
-def test_genmove_json_is_the_result_and_reproducible(bot):
-    outputs = [run("genmove", "-", *FEW, "--bot", bot, "--json", "--seed", "3", text=GAME) for _ in range(2)]
-    documents = [json.loads(done.stdout) for done in outputs]
+def test_genmove_json_is_the_result_and_reproducible(bot, capfd, monkeypatch):
+    """In this process, and for a bot with a tree in one of its own."""
+    command, outputs = ["genmove", "-", *FEW, "--bot", bot, "--json", "--seed", "3"], []
+    for _ in range(2 if bot == "wamaf" else 1):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GAME.encode())))
+        assert main(command) == 0
+        outputs.append(capfd.readouterr().out)
+    if bot == "rave":
+        outputs.append(run(*command, text=GAME).stdout)
+    documents = [json.loads(output) for output in outputs]
     for document in documents:
         document.pop("seconds")
     assert documents[0] == documents[1]
@@ -133,11 +141,11 @@ def test_genmove_refuses_what_is_no_position_to_play_from(tmp_path, capfd, text,
     assert message in capfd.readouterr().err
 
 
-def test_selfplay_writes_records_that_replay(tmp_path):
+def test_selfplay_writes_records_that_replay(tmp_path, capfd):
     folder = tmp_path / "games"
-    done = run("selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--white", "amaf", *FEW, "--output", str(folder))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
+    command = ["selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--white", "amaf", *FEW]
+    assert main([*command, "--output", str(folder)]) == 0
+    assert capfd.readouterr().out == ""
     for name in ("0001.sgf", "0002.sgf"):
         text = pathlib.Path(folder, name).read_text()
         position = jaxgo.Position.from_sgf(text)

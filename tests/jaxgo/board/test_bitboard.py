@@ -11,11 +11,15 @@ from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry, geometry, playing_geometry
 from tests import referee
+from tests.positions import USUAL_SIZES
 
 LAYOUTS = [(size, 32) for size in range(MIN_SIZE, MAX_SIZE + 1)] + [(size, 64) for size in (9, 15, *PLAYED_IN_64_BITS)]
+USUAL = [*((size, 32) for size in (4, 15, *USUAL_SIZES)), (9, 64), (16, 64), (19, 64), (25, 64)]
 
 
-@pytest.fixture(params=LAYOUTS, ids=lambda layout: "{}x{} in {} bits".format(layout[0], *layout))
+@pytest.fixture(
+    params=[pytest.param(x, marks=[] if x in USUAL else pytest.mark.slow, id=f"{x[0]}x{x[0]} in {x[1]} bits") for x in LAYOUTS]
+)
 def g(request) -> Iterator[Geometry]:
     layout = geometry(*request.param)
     with bb.words_known(layout):
@@ -124,7 +128,7 @@ def test_single_points(g):
     assert not to_points(g, nothing).any()
 
 
-@pytest.mark.parametrize("size", PLAYED_IN_64_BITS)
+@pytest.mark.parametrize("size", [16, 19, 25])
 def test_boards_in_another_layout(size):
     """There and back, and the points are the same."""
     known, playing, points = geometry(size), playing_geometry(size), random_sets(size)

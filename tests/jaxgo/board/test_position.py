@@ -10,6 +10,7 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import jaxgo
+from tests.positions import every_size
 from tests.referee import Game
 
 Position = jaxgo.Position
@@ -41,7 +42,7 @@ def random_boards(size: int, num_boards: int, seed: int = 0) -> np.ndarray:
 # Construction and conversion.
 
 
-@pytest.mark.parametrize("size", range(2, 26))
+@pytest.mark.parametrize("size", every_size())
 def test_empty(size):
     position = Position.empty(size, 3, to_play=-1)
     assert (position.size, position.batch, len(position)) == (size, 3, 3)
@@ -52,7 +53,7 @@ def test_empty(size):
         assert leaf.dtype == dtype and leaf.tolist() == [value] * 3, name
 
 
-@pytest.mark.parametrize("size", range(2, 26))
+@pytest.mark.parametrize("size", every_size())
 def test_arrays_come_back_as_they_went_in(size):
     all_stones = random_boards(size, 48 if size > 3 else 1, seed=size)
     rng = np.random.default_rng(size)

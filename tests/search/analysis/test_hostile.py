@@ -93,23 +93,23 @@ def test_an_action_is_not_answered_with_numbers_that_are_none(talk, action):
     good(talk)
 
 
-LONG = 1 << 20
-#: Lines of about a mebibyte.
+LONG = 1 << 18
+#: Lines of about so many bytes.
 LONG_LINES = {
-    "passes": query("p", moves=[["B", "pass"]] * 70_000, analyzeTurns=list(range(2000))),
-    "turns": query("t", "C3", analyzeTurns=[0] * 500_000),
-    "priorities": query("t", "C3", analyzeTurns=[0], priorities=[0] * 500_000),
-    "stones": query("s", initialStones=[["B", "C3"]] * 80_000),
-    "avoided": query("a", avoidMoves=[{"player": "B", "moves": ["C3"] * 170_000, "untilDepth": 1}]),
-    "dictionaries": query("d", avoidMoves=[{}] * 500_000),
-    "allowed": query("a", allowMoves=[{"player": "B", "moves": ["C3"], "untilDepth": 1}] * 20_000),
-    "fields": query("f", playouts=5) | {f"unknown {i}": i for i in range(40_000)},
-    "settings": query("o", playouts=5, overrideSettings={f"unknown {i}": i for i in range(40_000)}),
-    "lists": query("l", moves=[[]] * 500_000),
-    "id": query("x" * 1_000_000),
-    "location": query("l", moves=[["B", "C" * 1_000_000]]),
-    "rules": query("r", rules="x" * 1_000_000),
-    "turnNumbers": {"id": "n", "action": "terminate_all", "turnNumbers": list(range(150_000))},
+    "passes": query("p", moves=[["B", "pass"]] * 17_500, analyzeTurns=list(range(2000))),
+    "turns": query("t", "C3", analyzeTurns=[0] * 125_000),
+    "priorities": query("t", "C3", analyzeTurns=[0], priorities=[0] * 125_000),
+    "stones": query("s", initialStones=[["B", "C3"]] * 20_000),
+    "avoided": query("a", avoidMoves=[{"player": "B", "moves": ["C3"] * 42_000, "untilDepth": 1}]),
+    "dictionaries": query("d", avoidMoves=[{}] * 125_000),
+    "allowed": query("a", allowMoves=[{"player": "B", "moves": ["C3"], "untilDepth": 1}] * 5_000),
+    "fields": query("f", playouts=5) | {f"unknown {i}": i for i in range(10_000)},
+    "settings": query("o", playouts=5, overrideSettings={f"unknown {i}": i for i in range(10_000)}),
+    "lists": query("l", moves=[[]] * 125_000),
+    "id": query("x" * 250_000),
+    "location": query("l", moves=[["B", "C" * 250_000]]),
+    "rules": query("r", rules="x" * 250_000),
+    "turnNumbers": {"id": "n", "action": "terminate_all", "turnNumbers": list(range(37_500))},
 }
 
 
