@@ -103,7 +103,7 @@ def far_lines(g: Geometry, own: Board, opp: Board) -> list[Board]:
     near = bb.either(own, opp)
     for _ in range(FAR):
         near = bb.either(near, bb.on_board(g, bb.neighbours(g, near)))
-    return [bb.without(line, near) for line in _lines(g)]
+    return [tuple(x & ~y for x, y in zip(line, near)) for line in _lines(g)]
 
 
 @functools.cache
