@@ -19,9 +19,10 @@ def threads_of(process: int) -> list[int]:
     return [int(path.name) for path in pathlib.Path(f"/proc/{process}/task").iterdir()]
 
 
-def run_with_devices(count: int, code: str) -> str:
-    """What some code prints, in a process of its own with so many CPU devices, its programs compiled as users' are."""
-    flags = f"{users_flags()} --xla_force_host_platform_device_count={count}".strip()
+def run_with_devices(count: int, code: str, lightly: bool = False) -> str:
+    """What some code prints, in a process of its own with so many CPU devices, its programs compiled as users' are or lightly."""
+    flags = os.environ.get("XLA_FLAGS", "") if lightly else users_flags()
+    flags = f"{flags} --xla_force_host_platform_device_count={count}".strip()
     environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -66,28 +66,31 @@ WRONG_USE = {
 """Statements, and what the error of each names."""
 
 
-def errors_of(*paths: str) -> list[tuple[str, int, str]]:
-    """(path, line, message) of what mypy finds wrong, with the project's settings."""
+PROGRAM = [*RIGHT_USE.splitlines(), *(f"jaxgo.{name}" for name in dir(jaxgo)), *WRONG_USE]
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory) -> list[tuple[str, int, str]]:
+    """(path, line, message) of what mypy finds wrong in the package and in `program.py`, with the project's settings."""
+    program = tmp_path_factory.mktemp("types") / "program.py"
+    program.write_text("\n".join(PROGRAM), "utf-8")
     command = [sys.executable, "-m", "mypy", "--cache-dir", ".pytest_cache/mypy", "--hide-error-context", "--no-error-summary"]
-    done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True, timeout=500)
+    done = subprocess.run([*command, "jaxgo", str(program)], cwd=ROOT, capture_output=True, text=True, timeout=500)
     found = re.findall(r"^(.*?):(\d+): error: (.*)$", done.stdout, re.M)
     assert done.returncode == bool(found), done.stdout + done.stderr
     return [(path, int(line), message) for path, line, message in found]
 
 
-def test_the_package_passes():
-    found = errors_of("jaxgo")
-    assert not found, "\n".join(f"{path}:{line}: {message}" for path, line, message in found)
+def test_the_package_passes(errors):
+    found = [f"{path}:{line}: {message}" for path, line, message in errors if not path.endswith("program.py")]
+    assert not found, "\n".join(found)
     assert (ROOT / "jaxgo" / "py.typed").exists(), "type checkers look at the types of packages that have it"
 
 
-def test_programs_that_use_it_wrongly_fail(tmp_path):
+def test_programs_that_use_it_wrongly_fail(errors):
     """Each wrong statement is an error that names what is wrong with it; all else, with every name of the package, is none."""
-    names = [f"jaxgo.{name}" for name in dir(jaxgo)]
-    right = RIGHT_USE.splitlines() + names
-    program = tmp_path / "program.py"
-    program.write_text("\n".join([*right, *WRONG_USE]), "utf-8")
-    found = [(line - len(right) - 1, message) for path, line, message in errors_of(str(program)) if path.endswith(program.name)]
+    right = len(PROGRAM) - len(WRONG_USE)
+    found = [(line - right - 1, message) for path, line, message in errors if path.endswith("program.py")]
     assert [line for line, _ in found] == list(range(len(WRONG_USE))), found
     for (statement, name), (_, message) in zip(WRONG_USE.items(), found):
         assert name in message, f"{statement}: {message}"

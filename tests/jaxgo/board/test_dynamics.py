@@ -186,4 +186,4 @@ def explicit_sharding() -> None:
 
 
 def test_explicit_sharding():
-    run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.explicit_sharding()")
+    run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.explicit_sharding()", lightly=True)

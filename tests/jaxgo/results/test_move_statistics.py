@@ -38,7 +38,7 @@ def test_both_ways_agree_to_the_last_bit(position, playouts, rule):
     assert_same(device, jaxgo.statistics_of(position, playouts, rule=rule, komi=1.0))
 
 
-@pytest.mark.parametrize("rule", ["amaf", "weighted_v2", "mctr_simple"])
+@pytest.mark.parametrize("rule", ["weighted_v2", "mctr_simple"])
 def test_both_ways_agree_on_a_larger_board(rule):
     """From 3 positions, one of them over, of which each has a different length of moves."""
     position = jaxgo.Position.concatenate([
@@ -121,15 +121,15 @@ def test_draws_count_half(position, playouts):
 
 @pytest.mark.parametrize("rule", ["amaf", "weighted_v1", "mctr_simple"])
 def test_parts_add_up(position, rule):
-    whole = jaxgo.move_statistics(position, 2000, seed=5, rule=rule)
-    parts = [jaxgo.move_statistics(position, n, seed=5, rule=rule, first_playout=first) for n, first in ((700, 0), (1300, 700))]
+    whole = jaxgo.move_statistics(position, 3000, seed=5, rule=rule)
+    parts = [jaxgo.move_statistics(position, n, seed=5, rule=rule, first_playout=first) for n, first in ((1300, 0), (1700, 1300))]
     assert_same(parts[0].plus(parts[1]), whole)
 
 
 def test_parts_in_which_points_have_no_weight_add_up(position):
-    parts = [jaxgo.move_statistics(position, 3, rule="first_move", first_playout=3 * i) for i in range(2)]
+    parts = [jaxgo.move_statistics(position, 5, rule="first_move", first_playout=5 * i) for i in range(2)]
     assert (parts[0].weight == 0).any()
-    whole = jaxgo.move_statistics(position, 6, rule="first_move")
+    whole = jaxgo.move_statistics(position, 10, rule="first_move")
     np.testing.assert_array_equal(parts[0].plus(parts[1]).value, whole.value)
 
 
