@@ -19,8 +19,10 @@ from jaxgo import cli
 from jaxgo.base import source
 
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
-#: The contestants of all matches that play, so that their programs are compiled once.
+#: Contestants whose programs are compiled once for all matches that play.
 LITTLE = ("rave", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")
+#: Those of matches of which it matters how they end: their workers are ready sooner.
+QUICK = ("amaf:visits=100", "amaf:visits=90", "--size", "5", "--komi", "0.5")
 
 
 def match(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess:
@@ -66,25 +68,33 @@ def gone(processes: list[int]) -> bool:
     return False
 
 
-def test_a_match_is_the_same_however_it_is_spread():
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> pathlib.Path:
+    """The folder of a match of two games, played by one worker."""
+    folder = tmp_path_factory.mktemp("match") / "kept"
+    done = match(*LITTLE, "--games", "2", "--workers", "1", "--seed", "7", "--output", str(folder))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_a_match_is_the_same_however_it_is_spread(kept):
     """Two games by one worker and by two; colours alternate, and every game is in the document."""
-    documents = []
-    for workers in ("1", "2"):
-        done = match(*LITTLE, "--games", "2", "--workers", workers, "--json")
-        assert done.returncode == 0, done.stderr
-        documents.append(json.loads(done.stdout))
+    done = match(*LITTLE, "--games", "2", "--workers", "2", "--seed", "7", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
     names = ("number", "first_is_black", "result", "opening", "game")
-    games = [[{name: game[name] for name in names} for game in document["records"]] for document in documents]
+    records = [json.loads(line) for line in (kept / "games.jsonl").read_text().splitlines()]
+    games = [[{name: game[name] for name in names} for game in of] for of in (records, document["records"])]
     assert games[0] == games[1]
     assert [g["first_is_black"] for g in games[0]] == [True, False]
     assert games[0][0]["opening"] == games[0][1]["opening"], "both colours"
-    assert documents[0]["complete"]
-    assert documents[0]["interval"][0] <= documents[0]["score"] <= documents[0]["interval"][1]
+    assert document["complete"]
+    assert document["interval"][0] <= document["score"] <= document["interval"][1]
 
 
 def test_an_interrupted_match_reports_its_games_and_ends():
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
-    with begun(*LITTLE, "--games", "2000", "--json") as process:
+    with begun(*QUICK, "--games", "2000", "--workers", "1", "--json") as process:
         next(line for line in process.stderr if "2 of" in line)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=120)
@@ -97,7 +107,7 @@ def test_an_interrupted_match_reports_its_games_and_ends():
 
 def test_an_interruption_at_the_very_beginning_is_quiet():
     """While the processes of games still import; for people the report says that it is partial."""
-    with begun(*LITTLE) as process:
+    with begun(*QUICK) as process:
         while len(children(process.pid)) < 2:
             assert process.poll() is None
         os.killpg(process.pid, signal.SIGINT)
@@ -109,7 +119,7 @@ def test_an_interruption_at_the_very_beginning_is_quiet():
 
 def test_a_process_that_is_lost_ends_the_match_with_what_is_finished():
     """As the system does where memory runs out."""
-    with begun(*LITTLE, "--games", "2000", "--workers", "2") as process:
+    with begun(*QUICK, "--games", "2000", "--workers", "2") as process:
         next(line for line in process.stderr if "2 of" in line)
         pools = [child for child in children(process.pid) if "spawn_main" in pathlib.Path(f"/proc/{child}/cmdline").read_text()]
         os.kill(pools[-1], signal.SIGKILL)
@@ -119,8 +129,9 @@ def test_a_process_that_is_lost_ends_the_match_with_what_is_finished():
     assert "Traceback" not in err
 
 
-def test_a_report_says_what_was_played_by_what():
-    done = match(*LITTLE, "--games", "2", "--workers", "1", "--seed", "7")
+def test_a_report_says_what_was_played_by_what(kept):
+    """Of games that are all there already."""
+    done = match(*LITTLE, "--games", "2", "--workers", "1", "--seed", "7", "--output", str(kept))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:4] == [
@@ -135,7 +146,7 @@ def test_a_report_says_what_was_played_by_what():
 
 def test_a_match_goes_on_after_it_was_killed(tmp_path):
     """Killed without warning in the middle of games: all processes end, finished games stay, the others are played once."""
-    options = (*LITTLE, "--output", str(tmp_path / "match"), "--json")
+    options = (*QUICK, "--output", str(tmp_path / "match"), "--json")
     with begun(*options, "--games", "2000") as process:
         next(line for line in process.stderr if "3 of" in line)
         workers = children(process.pid)
@@ -195,9 +206,9 @@ def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
 def test_engines_end_with_the_match():
     """With Ctrl-C, and when the match is killed."""
     for number in (signal.SIGINT, signal.SIGKILL):
-        with begun("amaf:visits=100", scripted("hangs"), "--size", "5", "--workers", "2", "--referee", "own") as process:
+        with begun(scripted("1"), scripted("hangs"), "--size", "5", "--workers", "2", "--referee", "own") as process:
             deadline = time.monotonic() + 120
-            while len(engines := [e for worker in children(process.pid) for e in children(worker)]) < 2:
+            while len(engines := [e for worker in children(process.pid) for e in children(worker)]) < 4:
                 assert process.poll() is None and time.monotonic() < deadline
                 time.sleep(0.1)
             os.kill(process.pid, number)

@@ -30,7 +30,7 @@ def position() -> jaxgo.Position:
 @pytest.fixture(scope="module")
 def searched(position):
     """(a search with a tree, one without)."""
-    players = [search.make_player(bot, komi=3.5, seed=1, leaves=32) for bot in ("rave", "wamaf")]
+    players = [search.make_player(bot, komi=3.5, seed=1, leaves=16) for bot in ("rave", "wamaf")]
     for player in players:
         player.genmove(position, None, search.Limits(visits=1000))
     yield [player.search for player in players]

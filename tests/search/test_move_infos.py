@@ -22,7 +22,7 @@ KEYS = {
 def searched(request):
     """A search on 5x5, White to move."""
     rule = search.Rave() if request.param == "rave" else search.UCB1()
-    made = search.Search(jaxgo.Position.empty(5).play(np.array([12])), komi=3.5, rule=rule, leaves=32)
+    made = search.Search(jaxgo.Position.empty(5).play(np.array([12])), komi=3.5, rule=rule, leaves=16)
     made.run(visits=3000)
     yield made
     made.close()

@@ -43,10 +43,10 @@ def games(count: int) -> list[tuple[jaxgo.Position, dict]]:
 @pytest.mark.parametrize("in_flight", [1, 3])
 def test_a_tree_is_the_same_alone_and_among_others(shared, in_flight):
     """Other searches of other positions, komi and seeds do not show in it; nor does it differ from one with its own workers."""
-    together = [Search(p, device=shared, leaves=32, in_flight=in_flight, **o) for p, o in games(12)]
+    together = [Search(p, device=shared, leaves=16, in_flight=in_flight, **o) for p, o in games(12)]
     drive(together, shared, VISITS)
     for (position, options), search in zip(games(12), together):
-        alone = Search(position, leaves=32, in_flight=in_flight, **options)
+        alone = Search(position, leaves=16, in_flight=in_flight, **options)
         alone.run(visits=VISITS)
         assert search.visits == alone.visits == VISITS
         assert_same_trees(search.tree, alone.tree)
@@ -54,7 +54,7 @@ def test_a_tree_is_the_same_alone_and_among_others(shared, in_flight):
 
 
 def test_a_search_runs_by_itself_on_a_shared_device(shared):
-    one, other = (Search(jaxgo.Position.empty(5), device=device, leaves=32, seed=1) for device in (shared, None))
+    one, other = (Search(jaxgo.Position.empty(5), device=device, leaves=16, seed=1) for device in (shared, None))
     for search in (one, other):
         search.run(visits=VISITS)
     assert_same_trees(one.tree, other.tree)
@@ -63,7 +63,7 @@ def test_a_search_runs_by_itself_on_a_shared_device(shared):
 
 def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
     (position, options), *others = games(4)
-    searches = [Search(p, device=shared, leaves=32, **o) for p, o in [(position, options), *others]]
+    searches = [Search(p, device=shared, leaves=16, **o) for p, o in [(position, options), *others]]
     for search in searches:
         assert search.launch(VISITS)
     searches[1].abandon()
@@ -71,7 +71,7 @@ def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
     searches[2].abandon()
     assert searches[1].visits == searches[2].visits == 0
     drive([searches[0], searches[3]], shared, VISITS)
-    alone = Search(position, leaves=32, **options)
+    alone = Search(position, leaves=16, **options)
     alone.run(visits=VISITS)
     assert_same_trees(searches[0].tree, alone.tree)
     alone.close()
@@ -89,7 +89,7 @@ def test_another_shape_is_refused(shared):
 
 
 def test_statistics_leave_out_what_is_under_way(shared):
-    search = Search(jaxgo.Position.empty(5), device=shared, leaves=32)
+    search = Search(jaxgo.Position.empty(5), device=shared, leaves=16)
     drive([search], shared, VISITS)
     before = search.statistics()
     while search.launch(10 * VISITS):
@@ -115,7 +115,7 @@ def restrictions(*, avoid: dict | None = None, allow: dict | None = None, until:
 def test_moves_to_avoid_and_to_keep_to(shared):
     def tried(**options) -> tuple[set[int], set[int]]:
         """Points that were tried at the root, and two moves further on."""
-        search = Search(jaxgo.Position.empty(5), device=shared, leaves=32, komi=0.5, restrictions=restrictions(**options))
+        search = Search(jaxgo.Position.empty(5), device=shared, leaves=16, komi=0.5, restrictions=restrictions(**options))
         search.run(visits=2000)
         paths = nodes_by_path(search.tree)
         return {path[0] for path in paths if len(path) == 1}, {path[2] for path in paths if len(path) == 3}
@@ -141,7 +141,7 @@ def test_an_allowed_move_need_only_be_legal(shared):
         . . O O .
         . . . . .
     """, to_play=BLACK)  # fmt: skip
-    search = Search(position, device=shared, leaves=32, restrictions=restrictions(allow=[0]))
+    search = Search(position, device=shared, leaves=16, restrictions=restrictions(allow=[0]))
     search.run(visits=300)
     assert np.flatnonzero(search.statistics().visits).tolist() == [0]
     assert search.best() == 0
