@@ -98,7 +98,9 @@ def test_a_trial_does_not_see_the_callers_settings():
         trials.tried(lambda: 1 // 0)
 
 
-@pytest.mark.parametrize("setting", ["jax.disable_jit()", "jax.transfer_guard('disallow')", "jax.debug_nans()"])
+@pytest.mark.parametrize(
+    "setting", ["jax.disable_jit()", "jax.transfer_guard('disallow')", pytest.param("jax.debug_nans()", marks=pytest.mark.slow)]
+)
 def test_the_first_use_may_be_under_any_setting(setting):
     """In a process of its own, so that nothing has been tried before; inside a trace too."""
     code = f"""

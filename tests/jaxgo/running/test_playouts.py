@@ -5,7 +5,7 @@ import pytest
 
 import jaxgo
 from tests import referee
-from tests.positions import FEW, OTHER_SIZES, SIZES, assert_same, fields, from_games, middle_game, validate, without_moves
+from tests.positions import FEW, SIZES, assert_same, every_size, fields, from_games, middle_game, validate, without_moves
 from tests.referee import Game
 
 # What comes back.
@@ -33,10 +33,7 @@ def test_shapes_and_types():
 REPLAYED = {size: (8, 4) for size in range(2, 26)} | {5: (200, 50), 9: (100, 30), 13: (30, 10), 19: (12, 4)}
 
 
-@pytest.mark.parametrize(
-    "size",
-    [size if size in SIZES or size in OTHER_SIZES else pytest.param(size, marks=pytest.mark.slow) for size in range(2, 26)],
-)
+@pytest.mark.parametrize("size", every_size())
 def test_recorded_playouts_keep_the_rules(size):
     """Replayed by the referee: each ply legal, no own eye, passes only for want of moves, the right end, margin and board."""
     starts = [Game(size), middle_game(size, size * size // 2, seed=size), middle_game(size, 2 * size * size // 3 + 1, seed=size)]
