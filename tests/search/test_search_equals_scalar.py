@@ -112,19 +112,13 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_tree_on_5x5(name):
-    search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 100, komi=0.5)
-    assert_same_tree(search.tree, scalar)
-    assert max(len(path) for path in scalar.nodes()) > 2
-
-
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("leaves, in_flight", [(16, 1), (16, 3), (1, 2)])
+@pytest.mark.parametrize("leaves, in_flight", [(1, 1), (16, 3), (1, 2)])
 def test_rounds_of_leaves(name, leaves, in_flight):
     """Descents one after the other, each leaving its losses behind, for every rule; results in the order of the rounds."""
     options = {"komi": 0.5, "playouts": 4, "leaves": leaves, "in_flight": in_flight}
-    search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 4 * 60, **options)
+    search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 4 * 50, **options)
     assert_same_tree(search.tree, scalar)
+    assert max(len(path) for path in scalar.nodes()) > 1
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave", "rave loose", "v2"])
@@ -152,8 +146,8 @@ def test_eight_playouts_of_each_leaf(name):
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave loose"])
-def test_eight_playouts_of_each_leaf_on_7x7(name):
-    search, scalar = grow_both(middle_game(7, 25, seed=4), RULES[name], 8 * 40, komi=7.0, playouts=8)
+def test_rounds_on_9x9(name):
+    search, scalar = grow_both(middle_game(9, 50, seed=4), RULES[name], 4 * 40, komi=7.0, playouts=4, leaves=16)
     assert_same_tree(search.tree, scalar)
 
 
@@ -187,7 +181,7 @@ def test_who_can_only_repeat_positions_passes():
 @pytest.mark.parametrize("to_play, komi, may_pass", [(1, -30.5, True), (1, 30.5, False), (-1, -30.5, False), (-1, 30.5, True)])
 def test_a_pass_is_answered_by_a_pass_if_that_does_not_lose(to_play, komi, may_pass):
     game = Game(5, middle_game(5, 6, seed=8).stones, to_play=to_play, passes=1)
-    search, scalar = grow_both(game, RULES["rave"], 40, komi=komi)
+    search, scalar = grow_both(game, RULES["rave"], 4 * 40, komi=komi, playouts=4)
     assert_same_tree(search.tree, scalar)
     assert search.tree.open(search.tree.root)[-1] == may_pass
 

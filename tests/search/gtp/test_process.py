@@ -46,47 +46,48 @@ def test_a_script_is_answered_to_its_end():
 
 
 def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered():
-    done = run(text=f"1 name\n2 play b {'x' * (1 << 18)}\n3 name\n")
-    assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n? line longer than 131,072 bytes\n\n=3 jaxgo\n\n"
+    """And so is `quit`, with nothing after it."""
+    done = run(text=f"1 name\n2 play b {'x' * (1 << 18)}\n3 name\nquit\nname\n")
+    assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n? line longer than 131,072 bytes\n\n=3 jaxgo\n\n= \n\n"
 
 
-def test_quit_is_answered_and_nothing_after_it():
-    done = run(text="quit\nname\n")
-    assert (done.returncode, done.stdout) == (0, "= \n\n")
+@pytest.fixture(scope="module")
+def patient():
+    """An engine for several tests, which thinks for five minutes unless it is interrupted."""
+    with Piped(*QUICK[:-2], "--seconds", "300") as engine:
+        yield engine
 
 
-def test_a_burst_is_taken_at_once_and_answered_in_order():
+def test_a_burst_is_taken_at_once_and_answered_in_order(patient):
     """The client writes everything before it reads anything; each command takes as long as the one before."""
-    with Piped(*QUICK) as engine:
-        engine.ok("name")
-        lines = [f"{i} {('play b C3', 'undo', 'name', 'play w pass', 'undo')[i % 5]}" for i in range(10_000)]
+    patient.ok("clear_board")
+    lines = [f"{i} {('play b C3', 'undo', 'name', 'play w pass', 'undo')[i % 5]}" for i in range(10_000)]
+    start = time.monotonic()
+    patient.send("\n".join(lines) + "\n")
+    assert time.monotonic() - start < 5
+    times = []
+    for i in range(10_000):
+        assert patient.answer().startswith(f"={i} ")
+        times.append(time.monotonic())
+    assert times[-1] - times[7_500] < 3 * (times[2_500] - times[0]) + 1, "no slower at the end"
+
+
+def test_analysis_ends_at_any_line_within_a_tenth_of_a_second(patient):
+    patient.ok("clear_board")
+    waits = []
+    for i, interruption in enumerate(("name\n", "\n", "protocol_version\n", "# nothing\n", "17 play b A1\n", "undo\n") * 2):
+        patient.send(("lz-analyze b 5\n", "kata-analyze 5 maxmoves 3\n")[i // 6])
+        assert patient.line() == "="
+        for _ in range(2):
+            assert patient.line().startswith("info move ")
         start = time.monotonic()
-        engine.send("\n".join(lines) + "\n")
-        assert time.monotonic() - start < 5
-        times = []
-        for i in range(10_000):
-            assert engine.answer().startswith(f"={i} ")
-            times.append(time.monotonic())
-        assert times[-1] - times[7_500] < 3 * (times[2_500] - times[0]) + 1, "no slower at the end"
-        engine.ok("quit")
-
-
-def test_analysis_ends_at_any_line_within_a_tenth_of_a_second():
-    with Piped(*QUICK) as engine:
-        waits = []
-        for i, interruption in enumerate(("name\n", "\n", "protocol_version\n", "# nothing\n", "17 play b A1\n", "undo\n") * 2):
-            engine.send(("lz-analyze b 5\n", "kata-analyze 5 maxmoves 3\n")[i // 6])
-            assert engine.line() == "="
-            for _ in range(2):
-                assert engine.line().startswith("info move ")
-            start = time.monotonic()
-            engine.send(interruption)
-            while engine.line():
-                pass
-            waits.append(time.monotonic() - start)
-            if interruption.strip() and not interruption.startswith("#"):
-                assert engine.answer().startswith("=")
-        assert sorted(waits)[len(waits) // 2] < 0.1, waits
+        patient.send(interruption)
+        while patient.line():
+            pass
+        waits.append(time.monotonic() - start)
+        if interruption.strip() and not interruption.startswith("#"):
+            assert patient.answer().startswith("=")
+    assert sorted(waits)[len(waits) // 2] < 0.1, waits
 
 
 def test_a_signal_ends_the_thinking_with_a_move():
@@ -102,37 +103,43 @@ def test_a_signal_ends_the_thinking_with_a_move():
             assert engine.process.wait(timeout=60) == status
 
 
-def test_an_interrupting_line_ends_the_thinking_with_a_move():
+def test_an_interrupting_line_ends_the_thinking_with_a_move(patient):
     """GoGui's comment: it is no command, and gets no answer; it means the command before it, and none after."""
-    with Piped(*QUICK[:-2], "--seconds", "300") as engine:
-        assert engine.ok("known_command gogui-interrupt") == "true"
-        for line, pattern in (
-            ("genmove b", r"=1 [A-E][1-5]\n\n"), ("reg_genmove w", r"=1 [A-E][1-5]\n\n"), ("kata-search w", r"=1 [A-E][1-5]\n\n"),
-            ("kata-genmove_analyze w 10000", r"=1\ninfo move .*\nplay [A-E][1-5]\n\n"),
-        ):  # fmt: skip
-            engine.send(f"1 {line}\n")
-            time.sleep(0.3)
-            start = time.monotonic()
-            engine.send("# interrupt\n2 name\n")
-            assert re.fullmatch(pattern, engine.answer(60))
-            assert engine.answer() == "=2 jaxgo\n\n"
-            assert time.monotonic() - start < 10
-        engine.send("3 genmove b\n# a comment\n")
-        time.sleep(0.5)
-        engine.send("  #INTERRUPT \n")
-        assert re.fullmatch(r"=3 [A-E][1-5]\n\n", engine.answer(60))
+    patient.ok("clear_board")
+    assert patient.ok("known_command gogui-interrupt") == "true"
+    for line, pattern in (
+        ("genmove b", r"=1 [A-E][1-5]\n\n"), ("reg_genmove w", r"=1 [A-E][1-5]\n\n"), ("kata-search w", r"=1 [A-E][1-5]\n\n"),
+        ("kata-genmove_analyze w 10000", r"=1\ninfo move .*\nplay [A-E][1-5]\n\n"),
+    ):  # fmt: skip
+        patient.send(f"1 {line}\n")
+        time.sleep(0.3)
+        start = time.monotonic()
+        patient.send("# interrupt\n2 name\n")
+        assert re.fullmatch(pattern, patient.answer(60))
+        assert patient.answer() == "=2 jaxgo\n\n"
+        assert time.monotonic() - start < 10
+    patient.send("3 genmove b\n# a comment\n")
+    time.sleep(0.5)
+    patient.send("  #INTERRUPT \n")
+    assert re.fullmatch(r"=3 [A-E][1-5]\n\n", patient.answer(60))
 
 
-def test_a_line_that_interrupts_nothing_harms_nothing():
+def test_a_line_that_interrupts_nothing_harms_nothing(patient):
     """Commands that come after it are done in full."""
-    with Piped(*QUICK) as engine:
-        engine.send("# interrupt\nkata-genmove_analyze b 10000 rootInfo true\n# nothing\n")
-        assert engine.line() == "="
-        assert re.search(r"rootInfo visits 64 ", engine.line())
+    patient.ok("clear_board")
+    visits = patient.ok("kata-get-param maxVisits")
+    patient.ok("kata-set-param maxVisits 64")
+    patient.send("# interrupt\nkata-genmove_analyze b 10000 rootInfo true\n# nothing\n")
+    assert patient.line() == "="
+    assert re.search(r"rootInfo visits 64 ", patient.line())
+    assert patient.line().startswith("play ") and not patient.line()
+    patient.ok(f"kata-set-param maxVisits {visits}")
 
 
 @only_on_linux
-@pytest.mark.parametrize("line", ["genmove b", "kata-genmove_analyze b 100000", "lz-analyze b 100000"])
+@pytest.mark.parametrize(
+    "line", ["genmove b", "lz-analyze b 100000", pytest.param("kata-genmove_analyze b 100000", marks=pytest.mark.slow)]
+)
 def test_a_reader_that_is_gone_ends_the_work(line):
     """The client is killed while the engine thinks, and another process still holds its input open: nobody wants the move."""
     with Piped(*QUICK[:-2], "--seconds", "300", check=False) as engine:
