@@ -29,7 +29,7 @@ article { background: var(--card); border: 1px solid var(--rule); border-radius:
 th { text-align: right; font-weight: 600; color: var(--faint); } td { text-align: right; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere; }
-svg { display: block; width: 100%; height: auto; } svg.small { width: 120px; height: 26px; }
+svg { display: block; width: 100%; height: auto; } svg.small { width: 120px; height: 26px; margin-left: auto; }
 .wood { fill: var(--wood); } .grid { stroke: var(--grid); fill: none; } .star { fill: var(--grid); }
 .black { fill: #1b1b1b; stroke: #000; } .white { fill: #fafafa; stroke: #555; }
 .blacks { fill: #1b1b1b; fill-opacity: .75; stroke: #fafafa; stroke-width: .6; }
