@@ -218,7 +218,7 @@ def test_speed_grows_with_the_workers(tmp_path: pathlib.Path) -> None:
     for workers in (1, cores, 1, cores):
         out = tmp_path / f"out{len(rates)}-{workers}-{time.monotonic_ns()}"
         done = run(
-            "collection", GNU_GO, "--out", out, "--every", "4", "--playouts", "2000", "--batch", "64", "--ray", "local",
+            "collection", GNU_GO, "--out", out, "--playouts", "2000", "--batch", "256", "--ray", "local",
             "--workers", workers, "--json", env=ENVIRONMENT, timeout=3000,
         )  # fmt: skip
         said = document(done)
