@@ -1,0 +1,156 @@
+"""Workers on a Ray cluster: Ray Data's `map_batches` over actors, each with compiled programs and a device of its own.
+
+The process that was started stays the only one that reads inputs and writes results: a part travels to an actor as a row of a
+dataset, and its Parquet file comes back in one. So nodes need no common disk, and a node that is lost has nothing to leave
+behind: Ray starts its actors anew where there is room, and hands them its parts again.
+"""
+
+import contextlib
+import itertools
+import logging
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+
+import pyarrow
+
+from jaxgo.base.cache import keep_compiled
+from jaxgo.base.source import version
+from search.collection.parts import Part
+from search.collection.settings import Settings
+from search.collection.worker import Done
+
+#: Of one dataset, at most: parts, and bytes of them. Actors begin anew with each, which takes seconds.
+MOST_PARTS, MOST_BYTES = 1 << 14, 1 << 28
+#: Parts that a call of an actor gets on a GPU, which wants many positions; a worker takes as many of them at once as fill it.
+PARTS_OF_GPU_CALL = 16
+#: What Ray would else say on stderr, or to others.
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+
+
+class ClusterError(Exception):
+    """The cluster cannot be used, or is lost; the text says what it was."""
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Iterator["Cluster"]:
+    """A cluster: "local" for one of this machine's cores and GPUs that lasts as long as this, "auto" for the one that runs here,
+    or an address.
+
+    Raises:
+      ClusterError: Ray is not installed, or there is no cluster at the address.
+    """
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise ClusterError(f"--ray needs Ray: pip install 'jaxgo[cluster]' ({error})") from error
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+    try:
+        if address == "local":
+            ray.init("local", include_dashboard=False, **quiet)
+        else:
+            ray.init(address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ClusterError(f"--ray {address}: there is no cluster to connect to: {first}") from error
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").propagate = False
+    try:
+        yield Cluster(ray)
+    finally:
+        ray.shutdown()
+
+
+class Cluster:
+    """A cluster that this process is connected to."""
+
+    def __init__(self, ray):
+        self._ray = ray
+        resources = ray.cluster_resources()
+        self.gpus, self.cpus = int(resources.get("GPU", 0)), int(resources.get("CPU", 0))
+        if not self.gpus and not self.cpus:
+            raise ClusterError("the cluster has neither GPUs nor CPUs for workers")
+
+    @property
+    def devices(self) -> int:
+        """GPUs, or cores where there are none: the most workers."""
+        return self.gpus or self.cpus
+
+    def work(self, parts: Iterable[Part], settings: Settings, workers: int, deliver: Callable[[Done], None]) -> None:
+        """Finishes parts, in any order.
+
+        Args:
+          parts: as many as there are; those of one dataset are held at a time, by Ray, as they were read.
+          settings: of the collection.
+          workers: actors, at most as many as `devices`.
+          deliver: called with each part that is done, in this thread.
+
+        Raises:
+          ClusterError: the cluster is lost.
+        """
+        parts = iter(parts)
+        try:
+            while rows := list(_rows(parts)):
+                for table in self._results(rows, settings, workers):
+                    for data in table["done"].to_pylist():
+                        deliver(pickle.loads(data))
+        except self._ray.exceptions.RayError as error:
+            raise ClusterError(_cause(error)) from error
+
+    def _results(self, rows: list[pyarrow.Table], settings: Settings, workers: int) -> Iterator[pyarrow.Table]:
+        most = min(workers, len(rows))
+        # A pool that can do with one actor goes on when nodes are lost for good.
+        pool = {"min_size": 1, "max_size": most, "initial_size": most, "max_tasks_in_flight_per_actor": 2}
+        dataset = self._ray.data.from_arrow(rows).map_batches(
+            _Actor,
+            fn_constructor_args=(settings, version(), bool(self.gpus)),
+            batch_size=PARTS_OF_GPU_CALL if self.gpus else 1,
+            batch_format="pyarrow",
+            compute=self._ray.data.ActorPoolStrategy(**pool),
+            num_cpus=1,
+            num_gpus=1 if self.gpus else 0,
+        )
+        return dataset.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0)
+
+
+def _rows(parts: Iterator[Part]) -> Iterator[pyarrow.Table]:
+    """A dataset's parts, a table of one row each."""
+    size = 0
+    for part in itertools.islice(parts, MOST_PARTS):
+        data = pickle.dumps(part)
+        size += len(data)
+        yield pyarrow.table({"part": [data]})
+        if size >= MOST_BYTES:
+            return
+
+
+class _Actor:
+    """What runs in a process of the cluster."""
+
+    def __init__(self, settings: Settings, wanted: str, on_gpu: bool):
+        if version() != wanted:
+            raise RuntimeError(f"this node has jaxgo {version()}, the process that uses the cluster has {wanted}")
+        keep_compiled()
+        import ray
+
+        from search.collection.worker import Worker
+
+        name = f"{ray.util.get_node_ip_address()}:{os.getpid()}"
+        # One core for each actor, as Ray counts them; a GPU is the only one that the process sees.
+        self._worker = Worker(settings, None if on_gpu else 1, name)
+
+    def __call__(self, rows: pyarrow.Table) -> pyarrow.Table:
+        finished: list[bytes] = []
+        self._worker.work(map(pickle.loads, rows["part"].to_pylist()), lambda done: finished.append(pickle.dumps(done)))
+        return pyarrow.table({"done": finished})
+
+
+def _cause(error: Exception) -> str:
+    """The last line of what went wrong, which is what it was."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,170 @@
+"""What a collection is made of: game records and tables of positions, found in files and folders, and cut out as they stand.
+
+Nothing here is parsed further than it takes to say where a game begins and ends, of which size its board is and about how many
+positions it has: that is the workers' business. So one process can cut for many.
+"""
+
+import contextlib
+import dataclasses
+import mmap
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+
+if TYPE_CHECKING:
+    import pyarrow
+
+#: What is taken from folders, in any case.
+GAMES, TABLES = ".sgf", ".parquet"
+#: A game is taken for a 19x19 one where its record states no size that is played; a worker says what is wrong with it.
+DEFAULT_SIZE = 19
+
+_BEGIN = re.compile(rb"\(\s*;")
+_TOKEN = re.compile(rb"\[(?:[^\]\\]|\\.)*\]|[();]", re.DOTALL)
+_PROPERTY = re.compile(rb"([A-Za-z]+)\s*\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
+
+
+class NoInput(ValueError):
+    """An input that is not there or cannot be one; the text names it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Game:
+    """A game record with all its variations."""
+
+    name: str
+    """The file's, and "#2" for its second game."""
+    text: bytes
+    size: int
+    """N, as far as the record states one."""
+    nodes: int
+    """Of all variations."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
+    """Positions of a table, of one size."""
+
+    name: str
+    """The file's."""
+    size: int
+    """N."""
+    table: "pyarrow.Table"
+    """The columns of `search.collection.positions.COLUMNS` that the table has, and `row`, the number of each row."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reject:
+    """What could not be evaluated."""
+
+    game: str
+    """The game's name, or the table's and the row's."""
+    variation: int
+    """The line of the game, 0 the main one; -1 for all of it."""
+    ply: int
+    """The first position of it that there is not; 0 for all of it."""
+    reason: str
+
+
+def files_of(names: Iterable[str], without: str) -> list[str]:
+    """The files that names stand for: a file itself, and of a folder every game record and table below it, sorted.
+
+    Args:
+      names: as given on a command line.
+      without: a folder that is left out, the results'.
+
+    Raises:
+      NoInput: a name of nothing, a folder that cannot be read or holds neither, or a file of another kind.
+    """
+    results, out, seen = os.path.realpath(without), [], set()
+    for name in names:
+        if os.path.isdir(name):
+            found = list(_below(name, results))
+            if not found:
+                raise NoInput(f"the folder {name!r} holds no {GAMES} and no {TABLES} file")
+        elif not os.path.exists(name):
+            raise NoInput(f"there is no file and no folder {name!r}")
+        elif not name.lower().endswith((GAMES, TABLES)):
+            raise NoInput(f"{name!r} is neither a folder nor a {GAMES} or {TABLES} file")
+        else:
+            found = [name]
+        for path in found:  # a file that two names stand for counts once
+            real = os.path.realpath(path)
+            if real not in seen:
+                seen.add(real)
+                out.append(path)
+    return out
+
+
+def _below(folder: str, results: str) -> Iterator[str]:
+    def refuse(error: OSError) -> None:
+        raise NoInput(f"the folder {error.filename!r} cannot be read: {error.strerror}") from error
+
+    for here, folders, files in os.walk(folder, onerror=refuse):
+        if os.path.realpath(here) == results:
+            folders.clear()
+            continue
+        folders.sort()
+        yield from (os.path.join(here, file) for file in sorted(files) if file.lower().endswith((GAMES, TABLES)))
+
+
+def read(files: Iterable[str]) -> Iterator[Game | Rows | Reject]:
+    """What files hold, in order; one game, or a piece of a table, is held at a time."""
+    for file in files:
+        yield from _tables(file) if file.lower().endswith(TABLES) else _games(file)
+
+
+def _games(file: str) -> Iterator[Game | Reject]:
+    with contextlib.ExitStack() as stack:
+        try:
+            opened = stack.enter_context(open(file, "rb"))
+            # Mapped, as a file may hold a million games.
+            empty = not os.fstat(opened.fileno()).st_size
+            data = b"" if empty else stack.enter_context(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            yield Reject(file, -1, 0, f"the file cannot be read: {reason}")
+            return
+        if _BEGIN.search(data):
+            yield from cut_games(file, data)
+        else:
+            yield Reject(file, -1, 0, "the file holds no SGF game record: no game begins in it with (;")
+
+
+def cut_games(name: str, data: bytes | mmap.mmap) -> Iterator[Game]:
+    """The games of a collection; the last one goes to its end where brackets do not close."""
+    place, number = 0, 0
+    while begin := _BEGIN.search(data, place):
+        depth, nodes, second, place = 0, 0, None, len(data)
+        for token in _TOKEN.finditer(data, begin.start()):
+            kind = token.group()[:1]
+            if kind == b";":
+                nodes += 1
+                second = token.start() if nodes == 2 else second
+            elif kind != b"[":
+                depth += 1 if kind == b"(" else -1
+                second = token.start() if second is None and nodes else second
+                if not depth:
+                    place = token.end()
+                    break
+        number += 1
+        label = name if number == 1 else f"{name}#{number}"
+        yield Game(label, data[begin.start() : place], _size(data[begin.start() : second or place]), nodes)
+
+
+def _size(root: bytes) -> int:
+    """The size that a game's first node states."""
+    for found in _PROPERTY.finditer(root):
+        if bytes(x for x in found[1] if not 97 <= x <= 122) == b"SZ":  # FF[3] allows small letters, which do not count
+            text = found[2].partition(b":")[0].strip()
+            return int(text) if text.isdigit() and MIN_SIZE <= int(text[:4]) <= MAX_SIZE else DEFAULT_SIZE
+    return DEFAULT_SIZE
+
+
+def _tables(file: str) -> Iterator[Rows | Reject]:
+    from search.collection import positions
+
+    yield from positions.cut_rows(file)

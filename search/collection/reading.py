@@ -1,0 +1,162 @@
+"""What a part holds, read: positions side by side, what is known of each, and what cannot be read."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+import pyarrow
+
+from jaxgo import NO_KO, Position
+from jaxgo.board.coordinates import coordinate
+from jaxgo.records.record import GameRecord
+from jaxgo.records.replay import SIDE_BY_SIDE, Replay, replay
+from search.collection.inputs import Reject
+from search.collection.lines import Line, lines_of
+from search.collection.parts import GamePiece, Part, TablePiece
+from search.collection.positions import positions_of
+from search.collection.settings import DEFAULT_KOMI, Settings
+
+#: What is known of a position beside itself, in the order of the tables.
+NAMES = ("game", "variation", "ply", "move", "black", "white", "result")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Read:
+    """The positions of a part, in order."""
+
+    part: Part
+    position: Position | None
+    """B positions on the host; None for none."""
+    facts: dict[str, list]
+    """`NAMES` of each, lists [B]."""
+    komi: np.ndarray
+    """float64 [B]."""
+    histories: list[np.ndarray]
+    """uint32 [n, 2] of each: the hashes of the game's earlier positions, as `search.Search` takes them."""
+    rejects: list[Reject]
+
+    @property
+    def batch(self) -> int:
+        """B."""
+        return 0 if self.position is None else self.position.batch
+
+
+class _Gathering:
+    """A part's positions, piece by piece."""
+
+    def __init__(self, part: Part, settings: Settings):
+        self.part, self.settings = part, settings
+        self.positions: list[Position] = []
+        self.facts: dict[str, list] = {name: [] for name in NAMES}
+        self.komi: list[float] = []
+        self.histories: list[np.ndarray] = []
+        self.rejects: list[Reject] = []
+
+    def add(self, position: Position, komi: list[float], histories: list[np.ndarray], **facts: list[Any]) -> None:
+        self.positions.append(position)
+        self.komi += komi
+        self.histories += histories
+        for name, values in facts.items():
+            self.facts[name] += values
+
+    def read(self) -> Read:
+        together = jax.tree.map(lambda *x: np.concatenate(x), *self.positions) if self.positions else None
+        return Read(self.part, together, self.facts, np.array(self.komi), self.histories, self.rejects)
+
+    def komi_of(self, stated: float | None) -> float:
+        komi = self.settings.komi
+        return float(komi if komi is not None else stated if stated is not None else DEFAULT_KOMI)
+
+
+def read(part: Part, settings: Settings) -> Read:
+    """Reads a part. All its games are played side by side."""
+    gathering, games = _Gathering(part, settings), []
+    for piece in part.pieces:
+        if isinstance(piece, GamePiece):
+            games.append((piece, _lines(piece, gathering)))
+    played = iter(_replayed([line.record for _, lines in games for line in lines], part.size))
+    of_games = iter([(piece, [(line, next(played)) for line in lines]) for piece, lines in games])
+    for piece in part.pieces:
+        if isinstance(piece, TablePiece):
+            _add_rows(gathering, piece)
+        else:
+            _add_game(gathering, *next(of_games))
+    return gathering.read()
+
+
+def _replayed(records: list[GameRecord], size: int) -> list[Replay]:
+    """The records, played: with games without moves beside them, so that they are as many as compiled programs play at a time."""
+    room = 4
+    while room < min(len(records), SIDE_BY_SIDE):
+        room *= 4
+    return replay([*records, *[GameRecord(size, ())] * (-len(records) % room)])[: len(records)]
+
+
+def _lines(piece: GamePiece, gathering: _Gathering) -> list[Line]:
+    """The lines of a game; what is wrong with all of it is told in the part that has its first piece."""
+    try:
+        lines = lines_of(piece.text)
+        if lines[0].record.size != gathering.part.size:
+            raise ValueError(f"its board size, {lines[0].record.size}, does not stand where it can be found")
+        return lines
+    except ValueError as error:
+        if not piece.first:
+            gathering.rejects.append(Reject(piece.name, -1, 0, str(error).replace("the given text", "this")))
+        return []
+
+
+def _add_game(gathering: _Gathering, piece: GamePiece, lines: list[tuple[Line, Replay]]) -> None:
+    """The positions of a game that the piece means."""
+    settings, before = gathering.settings, 0
+    for variation, (line, played) in enumerate(lines):
+        fault, last = played.fault or line.fault, played.num_moves if played.positions is not None else -1
+        # A fault before what is the line's own is an earlier line's, and told there.
+        if fault and not piece.first and last + 1 >= line.start:
+            gathering.rejects.append(Reject(piece.name, variation, last + 1, fault))
+        plies = settings.plies(line.start, last, min(line.record.last_in_play, last))
+        meant = slice(max(0, piece.first - before), None if piece.end is None else max(0, piece.end - before))
+        before += len(plies)
+        if plies[meant]:
+            _add_line(gathering, piece.name, variation, line, played, plies[meant])
+
+
+def _add_line(gathering: _Gathering, name: str, variation: int, line: Line, played: Replay, plies: list[int]) -> None:
+    record, count = line.record, len(plies)
+    hashes = np.asarray(played.positions.hash()) if gathering.settings.bot else None
+    gathering.add(
+        played.positions[np.array(plies)],
+        [gathering.komi_of(record.komi)] * count,
+        [hashes[:ply] for ply in plies] if hashes is not None else [],
+        game=[name] * count, variation=[variation] * count, ply=plies,
+        move=[coordinate(record.moves[ply - 1][1], record.size) if ply else None for ply in plies],
+        black=[record.black or None] * count, white=[record.white or None] * count, result=[record.result or None] * count,
+    )  # fmt: skip
+
+
+def _add_rows(gathering: _Gathering, piece: TablePiece) -> None:
+    """The positions of some rows of a table."""
+    with pyarrow.ipc.open_stream(piece.data) as stream:
+        table = stream.read_all()
+    position, good, bad = positions_of(table, gathering.part.size)
+    numbers = table["row"].to_pylist()
+    gathering.rejects += [Reject(f"{piece.name}, row {numbers[row]}", -1, 0, reason) for row, reason in bad]
+    if position is None:
+        return
+    held = {name: table[name].to_pylist() for name in table.column_names}
+
+    def column(name: str, otherwise) -> list:
+        values = held.get(name) or [None] * len(table)
+        return [otherwise(row) if values[row] is None else values[row] for row in good]
+
+    facts = {name: column(name, lambda row: None) for name in ("move", "black", "white", "result")}
+    facts["game"] = column("game", lambda row: piece.name)
+    facts["variation"] = column("variation", lambda row: 0)
+    facts["ply"] = column("ply", lambda row: numbers[row])
+    komi = [gathering.komi_of(x) for x in column("komi", lambda row: None)]
+    gathering.add(position, komi, [np.empty((0, 2), np.uint32)] * len(good) if gathering.settings.bot else [], **facts)
+
+
+def names_of_ko(position: Position) -> list[str | None]:
+    """The ko points by name, None for none."""
+    return [None if ko == NO_KO else coordinate(int(ko), position.size) for ko in np.asarray(position.ko)]

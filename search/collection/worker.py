@@ -1,0 +1,110 @@
+"""A worker: makes the Parquet files of parts, on the devices that it has. The same on this machine and on a cluster."""
+
+import concurrent.futures
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import jax
+import numpy as np
+
+from search.collection.findings import Findings
+from search.collection.inputs import Reject
+from search.collection.parts import Part
+from search.collection.playing import Playouts
+from search.collection.reading import Read, read
+from search.collection.searching import Searches
+from search.collection.settings import Settings
+from search.collection.tables import file_of, table_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """A part that is finished, and not written yet."""
+
+    number: int
+    size: int
+    expected: int
+    """Positions, as the part said."""
+    positions: int
+    """Positions that there are."""
+    rejects: tuple[Reject, ...]
+    file: bytes
+    """Of its Parquet file."""
+    seconds: float
+    """Its share of what the evaluation of its call took."""
+    worker: str
+    """Who has done it."""
+
+
+class Worker:
+    """Evaluates parts.
+
+    Args:
+      settings: of the collection.
+      devices: as in `jaxgo.evaluate`.
+      name: of the worker, for people to read.
+    """
+
+    def __init__(self, settings: Settings, devices=None, name: str = "this process"):
+        self._settings, self._name = settings, name
+        self._engine = (Playouts if settings.bot is None else Searches)(settings, devices)
+
+    def work(
+        self, parts: Iterable[Part], deliver: Callable[[Done], None], progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        """Finishes parts, in order: several in one call of the devices where one does not fill them.
+
+        While the devices play, the parts that follow are read, and those before are made into files and delivered.
+
+        Args:
+          parts: as many as there are; few are held at a time.
+          deliver: called with each part, in another thread; what it raises is raised here.
+          progress: called with (done, total) playouts while a call goes on.
+        """
+        with concurrent.futures.ThreadPoolExecutor(1) as reader, concurrent.futures.ThreadPoolExecutor(1) as writer:
+            calls = self._calls(iter(parts))
+
+            def next_call() -> list[Read]:
+                return [read(part, self._settings) for part in next(calls, [])]
+
+            def finish(reads: list[Read], found: Findings | None, seconds: float) -> None:
+                for done in self._finished(reads, found, seconds):
+                    deliver(done)
+
+            ahead, behind = reader.submit(next_call), None
+            while together := ahead.result():
+                ahead = reader.submit(next_call)
+                start = time.perf_counter()
+                found = self._evaluate(together, progress)
+                seconds = time.perf_counter() - start
+                if behind is not None:
+                    behind.result()
+                behind = writer.submit(finish, together, found, seconds)
+            if behind is not None:
+                behind.result()
+
+    def _calls(self, parts: Iterator[Part]) -> Iterator[list[Part]]:
+        """Parts of one size, one after the other, that fill the devices together."""
+        for size, of_size in itertools.groupby(parts, key=lambda part: part.size):
+            most = max(1, self._engine.positions_of_call(size) // self._settings.positions_of_part(size))
+            while together := list(itertools.islice(of_size, most)):
+                yield together
+
+    def _evaluate(self, reads: list[Read], progress) -> Findings | None:
+        held = [x for x in reads if x.position is not None]
+        if not held:
+            return None
+        position = jax.tree.map(lambda *x: np.concatenate(x), *(x.position for x in held))
+        histories = [history for x in held for history in x.histories]
+        return self._engine.evaluate(position, np.concatenate([x.komi for x in held]), histories, progress)
+
+    def _finished(self, reads: list[Read], found: Findings | None, seconds: float) -> Iterator[Done]:
+        start, total = 0, max(1, sum(x.batch for x in reads))
+        for x in reads:
+            of_part = found.some(slice(start, start + x.batch)) if x.batch else None
+            start += x.batch
+            file = file_of(x.part, table_of(x, of_part), x.rejects, self._settings)
+            share = seconds * x.batch / total
+            yield Done(x.part.number, x.part.size, x.part.positions, x.batch, tuple(x.rejects), file, share, self._name)

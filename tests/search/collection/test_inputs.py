@@ -1,0 +1,104 @@
+"""What inputs are, and how they are cut: files found, games told apart, parts the same however they are worked on."""
+
+import pathlib
+
+import pytest
+
+from search.collection import inputs
+from search.collection.inputs import Game, NoInput, Reject
+from search.collection.lines import lines_of
+from search.collection.parts import Part, cut
+from search.collection.reading import read
+from search.collection.settings import Settings
+
+TREE = "(;SZ[5];B[cc];W[bb](;B[dd];W[aa](;B[ee])(;B[ea];W[eb]))(;C[another];B[db])(;AB[da];W[ad]))"
+
+
+def test_files_of_folders_are_found_once_and_results_left_out(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "out" / "5x5").mkdir(parents=True)
+    for name in ("b.sgf", "more/a.SGF", "t.parquet", "notes.txt", "out/5x5/000000.parquet"):
+        (tmp_path / name).write_text("")
+    names = [str(tmp_path / "b.sgf"), str(tmp_path), str(tmp_path / "more")]
+    found = [str(pathlib.Path(path).relative_to(tmp_path)) for path in inputs.files_of(names, str(tmp_path / "out"))]
+    assert found == ["b.sgf", "t.parquet", "more/a.SGF"]
+    for name, text in (("none.sgf", "there is no file"), ("notes.txt", "neither a folder nor"), ("out/5x5", "holds no .sgf")):
+        with pytest.raises(NoInput, match=text):
+            inputs.files_of([str(tmp_path / name)], str(tmp_path / "out" / "5x5"))
+
+
+def test_games_of_a_file_are_told_apart_by_their_brackets() -> None:
+    first = b"(;SZ[9]C[a \\] ) ( ;];B[cc](;W[dd])(;W[ee]))"
+    text = b"Dear all, (see below)\n" + first + b"\n(;C[SZ[3\\]]SZ[13:13])(;PB[x];B[aa]) (; SZ[5];B[bb"
+    games = list(inputs.cut_games("f", text))
+    assert [(game.name, game.size, game.nodes) for game in games] == [("f", 9, 4), ("f#2", 13, 1), ("f#3", 19, 2), ("f#4", 5, 2)]
+    assert games[0].text == first
+    assert b"".join(game.text for game in games[1:3]) in text
+
+
+def test_lines_have_positions_of_their_own() -> None:
+    lines = lines_of(TREE.encode())
+    assert [(len(line.record.moves), line.start) for line in lines] == [(5, 0), (6, 5), (3, 3), (3, 2)]
+    assert [line.record.moves[-1][1] for line in lines] == [24, 9, 8, 15]
+
+
+def _positions(text: str, settings: Settings) -> list[tuple]:
+    games = [Game("a", text.encode(), 5, text.count(";")), Game("b", b"(;SZ[5];B[cc])", 5, 2)]
+    found = [read(part, settings) for part in cut(games, settings) if isinstance(part, Part)]
+    boards = [bytes(board) for x in found if x.batch for board in x.position.to_array()]
+    rows = [tuple(x.facts[name][i] for name in ("game", "variation", "ply", "move")) for x in found for i in range(x.batch)]
+    assert len(set(rows)) == len(rows), "each position appears once"
+    return list(zip(rows, boards))
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+@pytest.mark.parametrize("how", [{}, {"every": 2}, {"first_move": 2, "last_move": 4}])
+def test_every_position_is_in_one_part_however_parts_are_cut(batch: int, how: dict) -> None:
+    settings = Settings(playouts=1, batch=batch, **how)
+    found = _positions(TREE, settings)
+    assert found == _positions(TREE, Settings(playouts=1, **how))
+    plies = [(game, variation, ply) for (game, variation, ply, _), _ in found]
+    wanted = {
+        "every": [("a", 0, 0), ("a", 0, 2), ("a", 0, 4), ("a", 0, 5), ("a", 1, 6), ("a", 2, 3), ("a", 3, 2), ("a", 3, 3),
+                  ("b", 0, 0), ("b", 0, 1)],
+        "first_move": [("a", 0, 2), ("a", 0, 3), ("a", 0, 4), ("a", 2, 3), ("a", 3, 2), ("a", 3, 3)],
+    }  # fmt: skip
+    everything = [*(("a", 0, ply) for ply in range(6)), ("a", 1, 5), ("a", 1, 6), ("a", 2, 3), ("a", 3, 2), ("a", 3, 3)]
+    assert plies == wanted.get(next(iter(how), ""), [*everything, ("b", 0, 0), ("b", 0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("text", "rejects", "plies"),
+    [
+        ("(;SZ[5];B[cc];W[cc];B[aa])", [(0, 2, "move 2, White C3, is illegal: the point is occupied")], [0, 1]),
+        ("(;SZ[5];B[cc](;W[cc])(;W[dd];B[cc]))",
+         [(0, 2, "move 2, White C3, is illegal: the point is occupied"),
+          (1, 3, "move 3, Black C3, is illegal: the point is occupied")], [0, 1, 2]),
+        ("(;SZ[5];B[zz](;W[cc])(;W[dd]))", [(0, 1, "move 1, Black [zz], is no point of the 5x5 board")], [0]),
+        ("(;GM[2]SZ[5])", [(-1, 0, "this is an SGF record of another game, GM[2]; Go is GM[1]")], []),
+        ("(;SZ[5", [(-1, 0, "this is not an SGF game record: ")], []),
+        ("(;SZ[5]AB[aa]AW[ba][ab])", [(0, 0, "the stones set up before the first move are not a legal position: ")], []),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_told_once(text: str, rejects: list, plies: list[int]) -> None:
+    settings = Settings(playouts=1, batch=1)
+    found = [read(part, settings) for part in cut([Game("a", text.encode(), 5, 9)], settings) if isinstance(part, Part)]
+    told = [reject for x in found for reject in x.rejects]
+    assert [(x.game, x.variation, x.ply) for x in told] == [("a", variation, ply) for variation, ply, _ in rejects]
+    assert all(x.reason.startswith(reason) for x, (_, _, reason) in zip(told, rejects)), told
+    assert [ply for x in found for ply in x.facts["ply"]] == plies
+
+
+def test_files_that_cannot_be_read_are_rejects(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "empty.sgf").write_text("nothing")
+    (tmp_path / "bad.parquet").write_text("nothing")
+    found = list(inputs.read([str(tmp_path / "empty.sgf"), str(tmp_path / "bad.parquet"), str(tmp_path / "gone.sgf")]))
+    assert all(isinstance(x, Reject) for x in found)
+    assert [x.reason.partition(":")[0] for x in found] == [
+        "the file holds no SGF game record", "the table cannot be read", "the file cannot be read",
+    ]  # fmt: skip
+
+
+def test_parts_are_as_large_as_suits_the_playouts_and_the_board() -> None:
+    asked = ((100, 9), (1000, 9), (1000, 19), (10**6, 9), (10**9, 19))
+    assert [Settings(playouts=playouts).positions_of_part(size) for playouts, size in asked] == [1024, 1024, 256, 2, 1]

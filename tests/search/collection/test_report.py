@@ -1,0 +1,156 @@
+"""`jaxgo report`: swings, openings and curves, of tables whose figures are known."""
+
+import html.parser
+import json
+import pathlib
+import re
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from jaxgo.cli import main
+from search.collection import pictures
+from search.collection.digest import curves, digest, winner
+from search.collection.inputs import Reject
+from search.collection.settings import Settings
+from search.collection.store import Store
+from search.collection.tables import schema
+
+README = pathlib.Path(__file__).parents[3] / "README.md"
+SETTINGS = Settings(playouts=100, seed=1)
+BLACK_FIRST = {True: "black", False: "white"}
+
+
+def _row(game: str, ply: int, win_rate: float, **others: object) -> dict:
+    board = "".join("XO"[i % 2] if i < ply else "." for i in range(25))
+    return {
+        "game": game, "variation": 0, "ply": ply, "move": f"{'ABCDE'[(ply - 1) % 5]}{5 - (ply - 1) // 5}" if ply else None,
+        "black": "Ann", "white": "<Bo>", "result": "B+3.5", "size": 5, "to_play": BLACK_FIRST[ply % 2 == 0], "over": False,
+        "board": board, "ko": None, "passes": 0, "komi": 6.5, "playouts": 100, "win_rate": win_rate, "win_rate_error": 0.03,
+        "margin": 1.0, "margin_stdev": 5.0, "length": 30.0, "ownership": [0.5] * 25,
+        "moves": [{"move": "E1", "playouts": 10, "win_rate": 0.75, "win_rate_error": 0.1, "line": None}], **others,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A collection of two parts, between which a game is cut."""
+    rows = [
+        *(_row("a.sgf", ply, rate) for ply, rate in enumerate((0.5, 0.55, 0.2, 0.6))),
+        *(_row("b.sgf", ply, rate, result="W+R") for ply, rate in enumerate((0.5, 0.4, 0.9, 0.05))),
+        _row("b.sgf", 4, 1.0, over=True, result="W+R"), _row("b.sgf", 3, 0.0, variation=1, result="W+R"),
+    ]  # fmt: skip
+    out = tmp_path / "results"
+    with Store(str(out), SETTINGS) as store:
+        for number, part in enumerate((rows[:3], rows[3:7], rows[7:])):
+            sink = pyarrow.BufferOutputStream()
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(part, schema=schema(5)), sink)
+            store.add(number, 5, sink.getvalue().to_pybytes())
+        store.end([Reject("c.sgf", -1, 0, "no <game> & no more")], SETTINGS, None)
+    return out
+
+
+def test_swings_are_what_players_lost(folder: pathlib.Path) -> None:
+    found = digest(str(folder))
+    told = [(swing.game, swing.from_ply, swing.ply, swing.player, round(swing.loss, 3)) for swing in found.swings]
+    assert told == [
+        ("b.sgf", 2, 3, "black", 0.85), ("b.sgf", 1, 2, "white", 0.5), ("b.sgf", 0, 1, "black", 0.1),
+    ], "what the other player gained is no loss of the mover: a.sgf has none, and what is over does not count"  # fmt: skip
+    assert [(swing.file.name, swing.row) for swing in found.swings] == [("000001.parquet", row) for row in (3, 2, 1)]
+    assert (found.games, found.positions, found.complete, found.num_rejects) == (2, 10, False, 1)
+    assert dict(found.results) == {"black": 1, "white": 1}
+
+
+def test_openings_are_counted_by_result(folder: pathlib.Path) -> None:
+    (opening,) = digest(str(folder), opening=2).openings
+    assert (opening.games, opening.score, round(opening.win_rate, 3)) == (2, 0.5, 0.55)
+    assert digest(str(folder), opening=30).openings[0].ply == 4, "the ply nearest to what was asked for"
+
+
+def test_turned_openings_are_one(tmp_path: pathlib.Path) -> None:
+    boards = {"a": "X" + "." * 24, "b": "....X" + "." * 20, "c": "." * 24 + "X", "d": "." * 12 + "X" + "." * 12}
+    with Store(str(tmp_path), SETTINGS) as store:
+        sink = pyarrow.BufferOutputStream()
+        rows = [_row(name, 1, 0.5, board=board) for name, board in boards.items()]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema(5)), sink)
+        store.add(0, 5, sink.getvalue().to_pybytes())
+    assert [opening.games for opening in digest(str(tmp_path)).openings] == [3, 1]
+
+
+def test_curves_are_of_main_lines_in_play(folder: pathlib.Path) -> None:
+    found = curves(str(folder), ["a.sgf", "b.sgf", "none.sgf"])
+    told = {name: rates.tolist() for name, (_, rates) in found.items()}
+    assert told == {"a.sgf": [0.5, 0.55, 0.2, 0.6], "b.sgf": [0.5, 0.4, 0.9, 0.05]}
+
+
+def test_results_of_records() -> None:
+    told = {"B+3.5": "black", "w+R": "white", "0": "draw", "Draw": "draw", "Void": "?", None: "?"}
+    assert {result: winner(result) for result in told} == told
+
+
+def test_the_tables_are_printed(folder: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["report", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    assert "2 games, 10 positions (10 on 5x5); Black won 1, White 1." in printed
+    assert "NOT COMPLETE" in printed
+    assert re.search(r"b\.sgf +Black C5, move 3 +90\.0 % +5\.0 % +85\.0 \+- 4\.2", printed)
+    assert re.search(r"5x5 Black A5 C5, White B5 D5 +1 +0 % +100\.0 %", printed)
+    assert main(["report", str(folder), "--json", "--most", "1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [swing["move"] for swing in found["swings"]] == ["C5"] and found["rejects"][0]["game"] == "c.sgf"
+    assert main(["report", str(folder / "5x5")]) == 2
+    assert "holds no collection" in capsys.readouterr().err
+
+
+def test_the_readmes_query_finds_the_same_blunders(folder: pathlib.Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    (query,) = re.findall(r"^```sql\n(.*?)^```", README.read_text("utf-8"), re.S | re.M)
+    found = duckdb.sql(query.replace("results/9x9", f"{folder}/5x5")).fetchall()
+    swings = digest(str(folder)).swings
+    assert [row for row in found if (row[3] or 0) > 0] == [(x.game, x.ply, x.move, round(100 * x.loss, 1)) for x in swings]
+
+
+class _Page(html.parser.HTMLParser):
+    """Which elements a page has; that they are closed as they were opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict]] = []
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("meta", "!doctype"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_holds_all_that_it_shows(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    assert main(["report", str(folder), "--html", str(tmp_path / "r.html")]) == 0
+    text = (tmp_path / "r.html").read_text("utf-8")
+    page = _Page()
+    page.feed(text)
+    assert not page.open
+    assert not any(name in ("src", "href") for _, attributes in page.seen for name in attributes) and "url(" not in text
+    boards = [attributes for tag, attributes in page.seen if tag == "svg" and attributes["class"] == "board"]
+    drawn = [attributes for tag, attributes in page.seen if tag == "svg" and attributes["class"].startswith("curve")]
+    openings = len(digest(str(folder)).openings)
+    assert len(boards) == 3 + openings and len(drawn) == 3 + 2
+    assert "&lt;Bo&gt;" in text and "<Bo>" not in text and "no &lt;game&gt; &amp; no more" in text
+    assert main(["report", str(folder), "--html", str(tmp_path / "none" / "r.html")]) == 2
+
+
+def test_a_board_shows_its_stones_where_they_are() -> None:
+    letters, ownership = "X...." "....." "....." "....." "....O", [0.0] * 24 + [-1.0]
+    svg = pictures.board(letters, 5, labels={"B5": "1"}, marked="E5", ownership=ownership)
+    circles = {kind: (float(x), float(y)) for kind, x, y in re.findall(r'<circle class="(\w+)" cx="([\d.]+)" cy="([\d.]+)"', svg)}
+    left, top = circles["black"]
+    assert circles["white"] == (left + 80, top + 80)
+    assert circles["label"] == (left + 20, top) and circles["mark"] == (left + 80, top)
+    assert svg.count('class="whites"') == 1 and 'class="blacks"' not in svg
