@@ -157,8 +157,8 @@ class Ring:
                     wanted[1][...] = 0
 
             with exchange.answering(answer) as number:
-                state, _ = function(self._state, columns, numbers, self._policy, np.int32(number))
-                self._state = jax.block_until_ready(state)
+                ended = function(self._state, columns, numbers, self._policy, np.int32(number))
+                self._state, _ = jax.block_until_ready(ended)  # of which the state may be empty
         else:
             self._state, found = function(self._state, columns, numbers, self._policy)
             self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))

@@ -88,6 +88,7 @@ class Thinker:
         for colour in (BLACK, WHITE):  # one of them out of turn
             player.genmove(game.turn(colour), game.history, few)
         game.forbidden()
+        scoring.judge(game.position, all_live=self.options.cleanup, devices=devices)
         close(player)
         self._compiled.add(size)
         return True

@@ -239,7 +239,7 @@ def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path):
         (None, "cannot be read: No such file or directory"),
         ("visits = ", "is not TOML: Invalid value (at end of document)"),
         ("\xff", "is not TOML: "),
-        ("maxVisits = 5", "has the key 'maxVisits'; there are: bot, cleanup, komi, leaves, log, memory, playouts-per-leaf,"),
+        ("maxVisits = 5", "has the key 'maxVisits'; there are: bot, cleanup, knowledge, komi, leaves, log, memory, playouts-per-leaf,"),
         ('config = "x"', "has the key 'config'; there are: bot"),
         ("[search]\nvisits = 5", "has the key 'search'; there are: bot"),
         ("visits = true", "visits must be a text or a number, not True"),
