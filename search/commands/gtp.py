@@ -34,6 +34,7 @@ a move is being chosen has it chosen at once.
 examples:
   jaxgo gtp                                            what a Go program starts
   jaxgo gtp --bot rave --seconds 5 --ponder            five seconds a move, and the opponent's time
+  jaxgo gtp --policy patterns --seconds 5              playouts by MoGo's patterns, which see which groups live: stronger
   jaxgo gtp --size 9 --cleanup --log game.log          for a server (CGOS): compiles 9x9 at once, keeps the conversation
   jaxgo gtp --config engine.toml --seconds 1           options from a file: `bot = "uct"`, `ponder = true`, `memory = "4G"`
   printf 'boardsize 5\\ngenmove b\\nshowboard\\n' | jaxgo gtp --visits 1000
