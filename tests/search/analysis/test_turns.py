@@ -63,8 +63,15 @@ def test_slices_go_round_clients():
         return slice_of(client)
 
     batches.slice_of = noted
-    assert eventually(lambda: len(order) >= 40)
-    assert 6 <= order[24:40].count(little.client) <= 10  # at first it may make up for what it came too late for
+
+    def shared() -> bool:
+        """At first it may make up for what it came too late for, as long as its slices are small."""
+        return len(order) >= 40 and 6 <= order[-16:].count(little.client) <= 10
+
+    assert eventually(shared), [client is little.client for client in order]
+    more = len(order) + 40
+    assert eventually(lambda: len(order) >= more)
+    assert 15 <= order[more - 40 : more].count(little.client) <= 25
     for talk in (much, little):
         talk.send({"id": "t", "action": "terminate_all"})
         talk.end()
