@@ -45,7 +45,7 @@ def play_game(
     size: int, colour: str, *arguments: str, seed: int, level: int, most_seconds: float | None = None
 ) -> tuple[str, str, int]:
     """A game with jaxgo as a colour; returns both final scores, and the number of moves."""
-    ours = ("--size", str(size), "--seed", str(seed), "--cleanup", *arguments)
+    ours = ("--size", str(size), "--seed", str(seed), "--cleanup", "--resign", "0", *arguments)  # all are played to the end
     with Piped(*ours) as jaxgo, GnuGo("--seed", str(seed + 1), level=level) as gnugo:
         for engine in (jaxgo, gnugo):
             for line in (f"boardsize {size}", "komi 6.5", "clear_board"):
