@@ -12,12 +12,11 @@ import numpy as np
 from jaxgo.base.constants import BLACK, WHITE
 from jaxgo.board.position import Position
 from jaxgo.board.stones import chains
-from jaxgo.playing.policies.patterns import Patterns
-from jaxgo.results.statuses import DEAD, Statuses, held, settled
+from jaxgo.results.statuses import DEAD, POLICY, Statuses, held, settled
 from jaxgo.running.evaluate import evaluate
 
-#: Playouts with either player to move, and whom they ask.
-PLAYOUTS, POLICY = 1_000, Patterns()
+#: Playouts with either player to move.
+PLAYOUTS = 1_000
 #: A chain that holds more of its points than this lives, whatever the record's score.
 ALIVE_BEYOND = 0.5
 

@@ -5,8 +5,8 @@ It is in seki where the player who has to move there dies; on a board with other
 colours, short of liberties, that mostly neither keep nor lose their points. Once dead stones are taken off, others whose life
 hung on theirs may turn out to be dead.
 
-The playouts should ask MoGo's policy (`jaxgo.Patterns`): in uniform ones every seventh group of a finished game lived that should
-not have (42 games of GNU Go against itself and weaker players: 36 of the scores were GNU Go's, with the policy all of them).
+The playouts should ask `POLICY`, MoGo's: in uniform ones much lives that should not. Of 58 games at 9x9 of GNU Go against itself,
+weakened in some, 47 scores were GNU Go's by uniform playouts and 55 with the policy; of 24 at 13x13, 16 and 22.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxgo.base.constants import BLACK, WHITE
 from jaxgo.board.stones import chains, neighbours
+from jaxgo.playing.policies.patterns import Patterns
 
 ALIVE, DEAD, SEKI = STATUSES = ("alive", "dead", "seki")
 
@@ -24,6 +25,8 @@ DEAD_BEYOND = 0.3
 SEKI_WITHIN = 0.5
 #: Where moving kills, a chain's points are its owner's less when he has the move than when he has not, by more than this.
 SEKI_BEYOND = 0.5
+#: Whom the playouts should ask.
+POLICY = Patterns()
 
 Statuses = list[tuple[list[int], str]]
 """Each chain of a board, and its status."""

@@ -56,6 +56,8 @@ class Engine:
         self._write = write
         self._replied = None  # the position that follows an own move, to be pondered about
         self._judged = None  # the position judged last, and the judgement
+        self.judging = 0.0
+        """Seconds that the last judgement took."""
         self._uncounted = 0.0  # when what no clock counts was done last
 
     @property
@@ -143,9 +145,16 @@ class Engine:
     def judgement(self) -> scoring.Judgement:
         """Which of the chains on the table live."""
         position = self.table.game.position
-        if self._judged is None or self._judged[0] is not position:
+        if not self.is_judged:
+            start = time.monotonic()
             self._judged = position, scoring.judge(position, all_live=self.options.cleanup, devices=self.options.threads)
+            self.judging = time.monotonic() - start
         return self._judged[1]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judgement of the table's position is at hand."""
+        return self._judged is not None and self._judged[0] is self.table.game.position
 
     def played_own_move(self) -> None:
         """Notes that it is the opponent's turn to think."""

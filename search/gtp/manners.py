@@ -11,7 +11,7 @@ from search.gtp.scoring import Judgement
 from search.gtp.table import Table
 
 #: A position is settled where each point is somebody's by more than this, whoever moves first. Of 16 games of GNU Go against
-#: itself at 9x9, 11 were when they ended, all judged as GNU Go did, and 2 shortly before, with the winner of the end.
+#: itself at 9x9, 12 were when they ended, all judged as GNU Go did, and 3 shortly before, with the winner of the end.
 SETTLED = 0.5
 #: The win rate by which a search agrees that a settled game is won, or with 1 minus this that it is lost.
 AGREED = 0.75

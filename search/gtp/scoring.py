@@ -4,24 +4,20 @@ import dataclasses
 
 import numpy as np
 
-import jaxgo
 from jaxgo import BLACK, NO_KO, WHITE, Position
 from jaxgo.board.stones import chains
-from jaxgo.results.statuses import ALIVE, DEAD, STATUSES, settled
+from jaxgo.results.statuses import ALIVE, DEAD, POLICY, STATUSES, Statuses, settled
 from search.gtp.table import Table
 from search.ownership import Samples
 
 __all__ = ["STATUSES", "Judgement", "judge", "score"]
-
-POLICY = jaxgo.Patterns()
-"""Whom the playouts ask."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Judgement:
     """What is left of a position at its end."""
 
-    chains: list[tuple[list[int], str]]
+    chains: Statuses
     """Each chain of the board, and its status."""
     sureness: float
     """How surely each point is somebody's, at least, whoever moves first: 1 where playouts always agree on all points, 0 where

@@ -15,6 +15,8 @@ from search.root import RootStatistics
 
 #: Playouts by which the length of a tree bot's playouts is estimated.
 SAMPLE = 1_000
+#: A judgement may take one part in so many of a move's time.
+JUDGED = 5
 
 
 def genmove(engine, colour: str) -> str:
@@ -51,13 +53,17 @@ def choose(engine, colour: int, *, play: bool = True, **options) -> str:
     budget = clock.budget(colour, table.size**2, len(table.game.moves), engine.thinker.overhead)
     deadline = None if budget is None else engine.received + budget
     more = 0.0 if budget is None else clock.more(colour, budget)
+    polite = not (options.get("cleanup") or options.get("restrictions") or engine.options.cleanup)
+    # A judgement is part of what the clock counts; so it comes before the thinking, which has the rest of the time.
+    judged = None
+    if polite and manners.may_be_settled(table, colour) and (budget is None or budget > JUDGED * engine.judging):
+        judged = engine.judgement()
     choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, more=more, **options)
     if _ends_in_a_loss(engine, colour, choice):
         options["cleanup"] = True
         choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
-    elif not (options.get("cleanup") or options.get("restrictions") or engine.options.cleanup):
-        if manners.may_be_settled(table, colour):
-            choice = manners.politely(table, colour, choice, engine.judgement())
+    elif judged is not None:
+        choice = manners.politely(table, colour, choice, judged)
     if play:
         choice = dataclasses.replace(choice, resign=engine.resignation(table, colour, choice))
         settle(engine, colour, None if choice.resign else choice.move)

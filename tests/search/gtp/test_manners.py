@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from search.choice import Choice
+from search.gtp import scoring
 from search.gtp.manners import NEUTRAL, SETTLED, Resignation, may_be_settled, politely
 from search.gtp.options import EngineOptions
 from search.gtp.scoring import Judgement
@@ -67,6 +68,24 @@ def test_who_has_to_capture_does_not_pass(client):
     set_up(client)
     client.play("w pass")
     assert client.ok("kgs-genmove_cleanup b") != "pass"
+
+
+def test_the_clock_counts_a_judgement_before_the_thinking(client, monkeypatch):
+    """It is made in the move's own time, and not at all where that would be too much of it."""
+    engine, made = client.engine, []
+    judge, think = scoring.judge, engine.thinker.genmove
+    monkeypatch.setattr(scoring, "judge", lambda *args, **more: (made.append("judged"), judge(*args, **more))[1])
+    monkeypatch.setattr(engine.thinker, "genmove", lambda *args, **more: (made.append("thought"), think(*args, **more))[1])
+    for seconds, judging, expected in ((10, 0.1, ["judged", "thought"]), (10, 5.0, ["thought"]), (None, 5.0, ["judged", "thought"])):
+        client.ok("clear_board")
+        client.ok("komi 0.5")
+        set_up(client)
+        client.ok("kata-time_settings none" if seconds is None else f"time_settings 0 {seconds} 1")
+        made.clear()
+        engine.judging = judging
+        client.ok("genmove w")
+        assert made == expected
+    client.ok("kata-time_settings none")
 
 
 def choice(table: Table, win_rate: float, *, move: int = 3, playouts: int = 5_000) -> Choice:
