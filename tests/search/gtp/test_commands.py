@@ -354,7 +354,8 @@ def test_whatever_goes_wrong_is_one_reply_and_the_engine_goes_on(monkeypatch, ca
 
 def test_what_breaks_after_the_reply_has_begun_still_ends_in_a_move(monkeypatch, capsys):
     """The client has read `=` and waits for `play`: it gets the best move it has been told of, and that is what is played."""
-    client, reports = Client(4, visits=400), []
+    # As many visits as make dozens of reports, of which the second one breaks.
+    client, reports = Client(4, visits=20_000), []
 
     def breaks(found, _):
         if reports:
