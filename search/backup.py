@@ -13,7 +13,7 @@ import numpy as np
 from jaxgo import LeafResults
 from search import priors
 from search.compiled import compiled, part
-from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, note_first_plays, share_prefixes, weigh
+from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, read_nothing, read_playouts, share_prefixes, weigh
 from search.knowledge import Numbers
 from search.nodes import (
     FIRST,
@@ -26,6 +26,7 @@ from search.nodes import (
     add_rave,
     child_of,
     clear_bit,
+    copy,
     count_move,
     parent_of,
     release,
@@ -70,9 +71,9 @@ class Scratch(NamedTuple):
     """Room to work in, for M moves."""
 
     first: np.ndarray
-    """float64 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
+    """int16 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
     earned: np.ndarray
-    """float64 [C, 2, M]: what they earned the node's mover, and the other if there are two colours."""
+    """float64 [1, 2, M]: what they earned the node's mover by weights."""
     used: np.ndarray
     """int64 [M]."""
     playable: np.ndarray
@@ -108,15 +109,14 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
             describe(memory, terms, leaf, results, row, scratch.playable)
             if len(memory.priors):
                 priors.note(memory.priors[leaf], terms.known, results.features, row, scratch.priors)
-        for move in range(scratch.first.shape[2]):
+        scratch.first[:] = 0
+        if terms.credit == AMAF and row != NONE and not with_moves:
             for player in range(2):
                 for what in range(2):
-                    counted = terms.credit == AMAF and row != NONE and not with_moves
-                    scratch.first[player, what, move] = results.firsts[row, player, what, move] if counted else 0
+                    copy(scratch.first[player, what], results.firsts[row, player, what])
         played.row[0] = row
-        for k in range(playouts):
-            played.length[k] = 0
         if row == NONE:
+            read_nothing(played)
             margin = np.int64(x.margin)
             won = result_of(terms, margin, is_black(terms, x.depth))
             for k in range(playouts):
@@ -126,7 +126,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
         if with_moves:
             for k in range(playouts):
                 played.won[k] = results.results[row, k]
-            note_first_plays(played, scratch.used)
+            read_playouts(played, terms.credit, scratch.used)
             if terms.credit == AMAF:
                 count_first_plays(played, scratch.first)
         wins, lead, squares = np.int64(results.wins[row]), np.int64(results.lead[row]), np.int64(results.squares[row])
@@ -144,16 +144,13 @@ def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
         x.leads += lead
         x.squares += squares
         if terms.credit == AMAF:
-            for colour in range(len(scratch.earned)):
-                for move in range(scratch.earned.shape[2]):
-                    scratch.earned[colour, 0, move] = scratch.first[(distance + colour) & 1, 0, move]
-                    scratch.earned[colour, 1, move] = scratch.first[(distance + colour) & 1, 1, move]
-        elif terms.credit == MCTR:
-            share_prefixes(played, distance, memory.legal[node], scratch.earned, scratch.used)
+            add_rave(memory, node, scratch.first, distance & 1, pool)
         elif terms.credit != NO_CREDIT:
-            weigh(terms.credit, played, distance, scratch.earned)
-        if terms.credit != NO_CREDIT:
-            add_rave(memory, node, scratch.earned, pool)
+            if terms.credit == MCTR:
+                share_prefixes(played, distance, memory.legal[node], scratch.earned, scratch.used)
+            else:
+                weigh(terms.credit, played, distance, scratch.earned)
+            add_rave(memory, node, scratch.earned, 0, pool)
         x.pending -= playouts  # from here on it may be taken for a cold leaf
         above = parent_of(memory, node)
         if above == NONE:
@@ -164,7 +161,7 @@ def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
             player = distance & 1
             scratch.first[player, 0, x.move], scratch.first[player, 1, x.move] = playouts, wins
             if terms.strict:
-                scratch.first[1 - player, 0, x.move] = scratch.first[1 - player, 1, x.move] = 0.0
+                scratch.first[1 - player, 0, x.move] = scratch.first[1 - player, 1, x.move] = 0
         place = len(played.line) - distance
         played.line[place] = x.move
         played.line_captured[place] = has_captured(memory, above, node)

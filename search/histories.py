@@ -26,14 +26,15 @@ class Played(NamedTuple):
     """int64 [1]."""
     moves: np.ndarray
     """int16 [K, T]: this leaf's moves."""
-    captured: np.ndarray
-    """bool [K, T]: whether they captured."""
     won: np.ndarray
     """int64 [K]: results in halves, for the player to move at the leaf."""
     length: np.ndarray
     """int64 [K]: plies."""
-    first: np.ndarray
-    """bool [K, T]: whether the ply is the first of its playout at a point."""
+    weights: np.ndarray
+    """float32 [2, K, M]: what each point has earned the leaf's mover and the other in each playout, before any tree's moves: 1 for
+    a first play by AMAF, the numerator of its weight by Williams's rules, a whole number."""
+    prefix: np.ndarray
+    """int64 [K]: plies before the first that captures or repeats a point."""
     line: np.ndarray
     """int16 [depth]: the tree's moves to the leaf, of which the last d are below the node."""
     line_captured: np.ndarray
@@ -41,32 +42,57 @@ class Played(NamedTuple):
 
 
 @part
-def note_first_plays(played, used):
-    """Fills `moves`, `captured`, `first` and `length`; `used` is scratch, int64 [M]."""
+def read_nothing(played):
+    """There are no plies: the leaf is an end of the game."""
+    played.weights[:] = 0
+    for k in range(len(played.won)):
+        played.length[k] = played.prefix[k] = 0
+
+
+@part
+def read_playouts(played, credit, used):
+    """Fills `moves`, `length`, `weights` and `prefix` of this row's events.
+
+    Args:
+      played: the leaf's playouts.
+      credit: by which rule points earn.
+      used: scratch, int64 [M].
+    """
     row, pass_move = played.row[0], len(used) - 1
-    for move in range(len(used)):
-        used[move] = -1
+    used[:] = -1
     for k in range(len(played.won)):
         length = 0
         while length < played.events.shape[2] and played.events[row, k, length] >= 0:
-            event = played.events[row, k, length]
-            move = event & (CAPTURE - 1)
-            played.moves[k, length], played.captured[k, length] = move, event >= CAPTURE
-            played.first[k, length] = move != pass_move and used[move] != k
-            used[move] = k
             length += 1
-        played.length[k] = length
+        played.length[k], played.prefix[k] = length, length
+        for player in range(2):
+            played.weights[player, k, :] = 0
+        for ply in range(length):
+            event = played.events[row, k, ply]
+            move = event & (CAPTURE - 1)
+            played.moves[k, ply] = move
+            if move == pass_move:
+                continue
+            again = used[move] == k
+            used[move] = k
+            if (again or event >= CAPTURE) and ply < played.prefix[k]:
+                played.prefix[k] = ply
+            if credit == WEIGHTED_V2:
+                played.weights[ply & 1, k, move] += length + 1 - ply
+            elif not again:
+                played.weights[ply & 1, k, move] = length - ply if credit == WEIGHTED_V1 else 1
 
 
 @part
 def count_first_plays(played, earned):
-    """Adds the first plays of the leaf's mover and of the other, and their results in them, to float64 [2, 2, M]."""
-    for k in range(len(played.won)):
-        for ply in range(played.length[k]):
-            if played.first[k, ply]:
-                move, player, won = played.moves[k, ply], ply & 1, played.won[k]
-                earned[player, 0, move] += 1
-                earned[player, 1, move] += 2 - won if player else won
+    """Adds the first plays of the leaf's mover and of the other, and their results in them, to int16 [2, 2, M]."""
+    for player in range(2):
+        for k in range(len(played.won)):
+            won = 2 - played.won[k] if player else played.won[k]
+            for move in range(earned.shape[2]):
+                number = np.int16(played.weights[player, k, move])
+                earned[player, 0, move] += number
+                earned[player, 1, move] += number * won
 
 
 @part
@@ -80,20 +106,16 @@ def weigh(credit, played, depth, earned):
       earned: float64 [C, 2, M], gets the credits, and their sums times results, as its first.
     """
     top, pass_move = len(played.line) - depth, earned.shape[2] - 1
-    for move in range(pass_move + 1):
-        earned[0, 0, move] = earned[0, 1, move] = 0.0
+    earned[0, :, :] = 0.0
     all_won = shares = shares_won = 0.0
     for k in range(len(played.won)):
         # Of a line of L = d + length plies, ply d + j weighs (length - j) / L.
-        length = played.length[k]
-        whole = length + 1 if credit == WEIGHTED_V2 else length
+        whole = played.length[k] + 1 if credit == WEIGHTED_V2 else played.length[k]
         share, won = 1.0 / max(depth + whole, 1), float(2 - played.won[k] if depth & 1 else played.won[k])
-        for ply in range(depth & 1, length, 2):
-            move = played.moves[k, ply]
-            if played.first[k, ply] or (credit == WEIGHTED_V2 and move != pass_move):
-                weight = (whole - ply) * share
-                earned[0, 0, move] += weight
-                earned[0, 1, move] += weight * won
+        for move in range(pass_move):
+            weight = played.weights[depth & 1, k, move] * share
+            earned[0, 0, move] += weight
+            earned[0, 1, move] += weight * won
         all_won, shares, shares_won = all_won + won, shares + share, shares_won + share * won
     for ply in range(depth - 1, -1, -1):
         move = played.line[top + ply]
@@ -116,29 +138,43 @@ def share_prefixes(played, depth, legal, earned, used):
     Args:
       played, depth, earned: as of `weigh`.
       legal: uint32 [2, words], where the node's mover and the other may play.
-      used: int64 [M], scratch.
+      used: int64 [M], scratch: the points of the tree's moves.
     """
     top, pass_move = len(played.line) - depth, earned.shape[2] - 1
-    for move in range(pass_move + 1):
-        earned[0, 0, move] = earned[0, 1, move] = 0.0
-        used[move] = -1
+    earned[0, :, :] = 0.0
+    used[:] = 0
+    line, own, ended = 0, 0, False
+    while not ended and line < depth:
+        move = played.line[top + line]
+        if move != pass_move:
+            ended = played.line_captured[top + line] or used[move] != 0 or not has_bit(legal[line & 1], move)
+            if ended and line > 0:
+                break
+            used[move] = 1
+            own += 1 - (line & 1)
+        line += 1
+    shares = shares_won = 0.0
     for k in range(len(played.won)):
-        end, number, ended = 0, 0, False
-        while not ended and end < depth + played.length[k]:
-            if end < depth:
-                move, captured = played.line[top + end], played.line_captured[top + end]
-            else:
-                move, captured = played.moves[k, end - depth], played.captured[k, end - depth]
+        end, number = 0, own
+        # A capture by the very first ply is still in the prefix.
+        last = max(played.prefix[k], min(1 - depth, played.length[k])) if not ended else 0
+        while end < last:
+            move, other = played.moves[k, end], (depth + end) & 1
             if move != pass_move:
-                ended = captured or used[move] == k or not has_bit(legal[end & 1], move)
-                if ended and end > 0:
+                if used[move] != 0 or not has_bit(legal[other], move):
                     break
-                used[move] = k
-                number += 1 - (end & 1)
+                number += 1 - other
             end += 1
-        won = float(2 - played.won[k] if depth & 1 else played.won[k])
-        for ply in range(0, end, 2):
-            move = played.line[top + ply] if ply < depth else played.moves[k, ply - depth]
-            if move != pass_move:
-                earned[0, 0, move] += 1.0 / number
-                earned[0, 1, move] += won / number
+        if number > 0:
+            share, won = 1.0 / number, float(2 - played.won[k] if depth & 1 else played.won[k])
+            shares, shares_won = shares + share, shares_won + share * won
+            for ply in range(depth & 1, end, 2):
+                move = played.moves[k, ply]
+                if move != pass_move:
+                    earned[0, 0, move] += share
+                    earned[0, 1, move] += share * won
+    for ply in range(0, line, 2):
+        move = played.line[top + ply]
+        if move != pass_move:
+            earned[0, 0, move] = shares
+            earned[0, 1, move] = shares_won

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.compiled import compiled, part
+from search.compiled import compiled, part, rare
 
 #: In links: no node.
 NONE = -1
@@ -151,7 +151,7 @@ def child_in_front(memory, node, move):
     return child
 
 
-@part
+@rare
 def take(memory, pool):
     """A row of a pool; NONE where there is no room."""
     book, rows = memory.book[0], memory.pools[pool]
@@ -306,7 +306,7 @@ def give_up_earliest(memory):
     give_up(memory, node)
 
 
-@part
+@rare
 def take_coldest_leaf(memory):
     """Frees a leaf that has not been visited for long; whether there was one. The root's moves, of which people read, stay."""
     book, count, passed = memory.book[0], memory.pools[NODES].count, 0
@@ -380,7 +380,7 @@ def add_to(total, values):
         total[i] += values[i]
 
 
-@part
+@rare
 def grow(memory, node, pool):
     """Moves a node's statistics to a larger pool, NARROW or WIDE; whether there was room."""
     x = memory.nodes[node]
@@ -428,7 +428,7 @@ def count_move(memory, node, move, visits, wins):
 
 
 @compiled
-def add_rave(memory, node, earned, pool):
+def add_rave(memory, node, earned, mover, pool):
     """Adds what points have earned to a node's RAVE statistics.
 
     Where a full tree has no room for more than a first visit's statistics, these stay as they are.
@@ -436,24 +436,25 @@ def add_rave(memory, node, earned, pool):
     Args:
       memory: the tree.
       node: the node.
-      earned: float64 [C, 2, M].
+      earned: int16 or float64 [players, 2, M], whole numbers where the tree has no fractions.
+      mover: which of the players is the node's.
       pool: FIRST or NARROW, where those of a first visit go.
     """
-    x = memory.nodes[node]
+    x, colours = memory.nodes[node], memory.first.shape[1]
     if x.pool == NODES and pool == FIRST:
         x.pending += 1
         row = take(memory, pool)
         x.pending -= 1
         if row != NONE:
             x.row, x.pool = row, pool
-            for colour in range(earned.shape[0]):
-                for move in range(earned.shape[2]):
-                    number = earned[colour, 0, move]
-                    memory.first[row, colour, move] = np.uint8(number * number + earned[colour, 1, move])
+            for colour in range(colours):
+                number, won = earned[colour ^ mover, 0], earned[colour ^ mover, 1]
+                for move in range(len(number)):
+                    memory.first[row, colour, move] = np.uint8(number[move] * number[move] + won[move])
     elif can_have_children(memory, node):
-        for colour in range(earned.shape[0]):
+        for colour in range(colours):
             for what in range(2):
                 if x.pool == NARROW:
-                    add_to(memory.narrow[x.row, colour, what], earned[colour, what])
+                    add_to(memory.narrow[x.row, colour, what], earned[colour ^ mover, what])
                 else:
-                    add_to(memory.wide[x.row, colour, what], earned[colour, what])
+                    add_to(memory.wide[x.row, colour, what], earned[colour ^ mover, what])

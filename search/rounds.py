@@ -76,10 +76,10 @@ class Rounds:
           position: of its root.
           history: uint64 [n], hashes of the game's positions before it.
         """
-        moves, colours = tree.moves, tree.rave_colours
+        moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = Scratch(
-            np.empty((2, 2, moves)), np.empty((colours, 2, moves)), np.empty(moves, np.int64),
+            np.empty((2, 2, moves), np.int16), np.empty((1, 2, moves)), np.empty(moves, np.int64),
             np.empty(moves, np.bool_), np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
         )  # fmt: skip
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
@@ -146,9 +146,9 @@ class Rounds:
         depth = int(tree.memory.nodes["depth"][leaves].max(initial=0) - tree[tree.root]["depth"])
         each = playouts, max(results.events.shape[2], 1)
         played = Played(
-            results.events, row=np.empty(1, np.int64), moves=np.empty(each, np.int16), captured=np.empty(each, np.bool_),
-            won=np.empty(playouts, np.int64), length=np.empty(playouts, np.int64), first=np.empty(each, np.bool_),
-            line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
+            results.events, row=np.empty(1, np.int64), moves=np.empty(each, np.int16), won=np.empty(playouts, np.int64),
+            length=np.empty(playouts, np.int64), weights=np.empty((2, playouts, tree.moves), np.float32),
+            prefix=np.empty(playouts, np.int64), line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
         )  # fmt: skip
         take_results(tree.memory, self._terms, self._history, leaves, rows, results, played, self._scratch)
 

@@ -42,7 +42,7 @@ def earn(tree: Tree, node: int, colour: int, point: int, visits: int, wins: int)
     """Adds to a node's RAVE statistics."""
     earned = np.zeros((tree.rave_colours, 2, tree.moves))
     earned[colour, :, point] = visits, wins
-    add_rave(tree.memory, node, earned, NARROW)
+    add_rave(tree.memory, node, earned, 0, NARROW)
 
 
 @pytest.mark.parametrize("name", RULES)

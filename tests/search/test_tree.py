@@ -228,7 +228,7 @@ def test_rave_statistics_move_to_larger_rows_as_they_grow(colours, fractions):
         number = rng.integers(0, 9, (colours, 10))
         earned = np.stack([number, rng.integers(0, 2 * number + 1)], axis=1).astype(float)
         tree[tree.root]["visits"] = visits
-        add_rave(tree.memory, tree.root, earned, FIRST)
+        add_rave(tree.memory, tree.root, earned, 0, FIRST)
         total += earned
         pools.append(int(tree[tree.root]["pool"]))
         np.testing.assert_array_equal(tree.rave(tree.root), total)
@@ -258,7 +258,7 @@ def test_counts_stand_a_million_million_playouts():
     tree[tree.root]["visits"] = many
     tree[tree.root]["wins"] = 2 * many
     for number in (1, many, many, 1):
-        add_rave(tree.memory, tree.root, np.full((1, 2, 10), float(number)), NARROW)
+        add_rave(tree.memory, tree.root, np.full((1, 2, 10), float(number)), 0, NARROW)
     assert tree[tree.root]["pool"] == WIDE
     assert (tree.rave(tree.root) == 2 * many + 2).all()
     assert tree[tree.root]["wins"] == 2 * 10**12
