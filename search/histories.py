@@ -31,7 +31,7 @@ class Played(NamedTuple):
     length: np.ndarray
     """int64 [K]: plies."""
     weights: np.ndarray
-    """float32 [2, K, M]: what each point has earned the leaf's mover and the other in each playout, before any tree's moves: 1 for
+    """float32 [2, K, M]: what each point has earned the leaf's mover and the other in each playout, the tree's moves aside: 1 for
     a first play by AMAF, the numerator of its weight by Williams's rules, a whole number."""
     prefix: np.ndarray
     """int64 [K]: plies before the first that captures or repeats a point."""

@@ -21,6 +21,9 @@ from search.tree import Tree
 FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results.
 UNDER_WAY_SHARE = 0.2
+#: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not
+#: grown in many tiny rounds.
+FIRST_ROUNDS = 3
 #: The fewest leaves of a round.
 FEWEST_LEAVES = 4
 #: How long a wait for the device lasts before it looks whether it should stop, seconds.
@@ -100,6 +103,21 @@ class Rounds:
         return len(self._under_way)
 
     @property
+    def full(self) -> bool:
+        """Whether as many rounds are under way as may be."""
+        if not len(self):
+            return False
+        if not self._tree.ready or len(self) >= self._in_flight:
+            return True
+        round_of_all = self._device.leaves * self._device.playouts
+        return len(self) >= FIRST_ROUNDS and (len(self) + 1) * round_of_all > self._may_be_under_way
+
+    @property
+    def _may_be_under_way(self) -> float:
+        """Playouts that may be under way together."""
+        return float(self._tree[self._tree.root]["visits"]) * UNDER_WAY_SHARE
+
+    @property
     def done(self) -> bool:
         """Whether the device has finished the oldest round."""
         call = self._under_way[0].call
@@ -109,7 +127,7 @@ class Rounds:
         """Chooses leaves, at most so many, and submits them."""
         start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
         if tree.ready:
-            share = max(FEWEST_LEAVES, int(tree[tree.root]["visits"] * UNDER_WAY_SHARE / (playouts * self._in_flight)))
+            share = max(FEWEST_LEAVES, int(self._may_be_under_way / (playouts * min(self._in_flight, FIRST_ROUNDS))))
         else:
             share = FIRST_LEAVES
         leaves = np.empty(min(self._device.leaves, share, most), np.int32)

@@ -27,8 +27,8 @@ from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
 
-#: Rounds under way at a time.
-IN_FLIGHT = 3
+#: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line.
+IN_FLIGHT = 6
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
 #: Playouts of a tree, at most.
@@ -55,7 +55,7 @@ class Search:
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
-      in_flight: rounds under way at a time, one of them in the host's hands.
+      in_flight: rounds under way at a time, at most; a small tree has three.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
         is the same.
       restrictions: moves to avoid or to keep to.
@@ -219,8 +219,7 @@ class Search:
 
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
-        under_way = len(self._rounds)
-        may = self.visits < visits and under_way < self.in_flight and (not under_way or self._tree.ready)
+        may = self.visits < visits and not self._rounds.full
         if may:
             self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
         return may

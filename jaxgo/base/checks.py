@@ -61,10 +61,10 @@ def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -
         raise TypeError(f"{name} must hold integers, not {array.dtype}")
     if array.shape not in ((), shape):
         raise ValueError(f"{name} must be one integer or have shape {shape}, not {array.shape}")
-    wrong = array[(array < least) | (array > most)]
-    if wrong.size:
+    if array.size and (array.min() < least or array.max() > most):
+        wrong = array[(array < least) | (array > most)]
         raise ValueError(f"{name} must be between {least} and {most}, not {wrong.flat[0]}")
-    return np.broadcast_to(array, shape).astype(np.int32)
+    return array.astype(np.int32) if array.shape == shape else np.full(shape, array, np.int32)
 
 
 def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
@@ -74,7 +74,7 @@ def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
         raise TypeError(f"{name} must hold bools, not {array.dtype}")
     if array.shape not in ((), shape):
         raise ValueError(f"{name} must be one bool or have shape {shape}, not {array.shape}")
-    return np.broadcast_to(array, shape)
+    return array if array.shape == shape else np.full(shape, array)
 
 
 def one_of(name: str, value, allowed: Sequence) -> None:

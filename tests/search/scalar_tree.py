@@ -77,7 +77,7 @@ class ScalarTree:
         """Searches until the root has had so many playouts."""
         rounds: collections.deque[list[tuple[Node, int | None]]] = collections.deque()
         while True:
-            if self.root.visits < visits and len(rounds) < self.in_flight and (not rounds or self.root.described):
+            if self.root.visits < visits and (not rounds or self.root.described and len(rounds) < self.may_be_under_way()):
                 rounds.append(self.choose_leaves(-(-(visits - self.root.visits) // self.playouts_per_leaf)))
             elif rounds:
                 for leaf, number in rounds.popleft():
@@ -85,13 +85,19 @@ class ScalarTree:
             else:
                 break
 
+    def may_be_under_way(self) -> int:
+        """Rounds under way: three, and more where as many full ones are at most a fifth of the root's playouts."""
+        full = self.playouts_per_leaf * self.leaves
+        return min(self.in_flight, max(3, int(self.root.visits * 0.2) // full))
+
     def choose_leaves(self, most: int) -> list[tuple[Node, int | None]]:
         """The leaves of a round, each chosen after the one before has left its playouts behind as losses; and their numbers.
 
-        A round is at most a fifth of the root's playouts, divided by the rounds under way; the first has 16 leaves at most.
+        A round is at most a fifth of the root's playouts, divided by the first three rounds; the very first has 16 leaves at most.
         Ends of the game get no number: their playouts are known.
         """
-        share = max(4, int(self.root.visits * 0.2 / (self.playouts_per_leaf * self.in_flight))) if self.root.described else 16
+        rounds = self.playouts_per_leaf * min(self.in_flight, 3)
+        share = max(4, int(self.root.visits * 0.2 / rounds)) if self.root.described else 16
         out = []
         for _ in range(min(self.leaves, share, most)):
             leaf = self.descend()

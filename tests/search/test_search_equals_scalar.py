@@ -112,7 +112,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("leaves, in_flight", [(1, 1), (16, 3), (1, 2)])
+@pytest.mark.parametrize("leaves, in_flight", [(1, 1), (16, 3), (1, 6)])
 def test_rounds_of_leaves(name, leaves, in_flight):
     """Descents one after the other, each leaving its losses behind, for every rule; results in the order of the rounds."""
     options = {"komi": 0.5, "playouts": 4, "leaves": leaves, "in_flight": in_flight}
