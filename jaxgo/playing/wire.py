@@ -167,11 +167,13 @@ class Fields:
             columns.append(lax.bitcast_convert_type(value, jnp.uint32))
         return jnp.concatenate(columns, axis=1)
 
-    def room(self, count: int) -> dict[str, np.ndarray]:
-        """Arrays on the host for `unpack` to fill, of so many rows."""
-        return {name: np.empty((count, *shape), dtype) for name, (dtype, shape) in self._fields.items()}
+    def room(self, count: int) -> np.ndarray:
+        """uint32 [n, C] on the host for so many rows."""
+        return np.empty((count, self._bounds[-1]), np.uint32)
 
-    def unpack(self, columns: np.ndarray, out: dict[str, np.ndarray]) -> None:
-        """Fills the arrays of `room` with what `pack` packed."""
-        for (name, (dtype, shape)), start, end in zip(self._fields.items(), self._bounds, self._bounds[1:]):
-            out[name][...] = columns[:, start:end].view(dtype)[:, : math.prod(shape)].reshape(len(columns), *shape)
+    def unpack(self, columns: np.ndarray) -> dict[str, np.ndarray]:
+        """Arrays of what `pack` packed."""
+        return {
+            name: np.ascontiguousarray(columns[:, start:end].view(dtype)[:, : math.prod(shape)]).reshape(len(columns), *shape)
+            for (name, (dtype, shape)), start, end in zip(self._fields.items(), self._bounds, self._bounds[1:])
+        }

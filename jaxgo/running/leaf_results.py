@@ -127,25 +127,26 @@ class Room:
     def part(self, start: int, end: int) -> "Room":
         """The same room for some of the leaves."""
         part = copy.copy(self)
-        part._position, part._playouts = ({k: x[start:end] for k, x in held.items()} for held in (self._position, self._playouts))
+        part._position, part._playouts = self._position[start:end], self._playouts[start:end]
         part._events, part._results = self._events[start:end], self._results[start:end]
         return part
 
     def take_positions(self, rows: np.ndarray) -> None:
         """Takes the rows of `fields_of_position`, uint32 [B, .]."""
-        self._of_position.unpack(rows, self._position)
+        self._position[...] = rows
 
     def take_playouts(self, rows: np.ndarray, events: np.ndarray | None = None, results: np.ndarray | None = None) -> None:
         """Takes the rows of `fields_of_playouts`, and if moves are told the events, int16 [K, B, max_plies], and the results in
         halves, int8 [K, B]."""
-        self._of_playouts.unpack(rows, self._playouts)
+        self._playouts[...] = rows
         if events is not None and results is not None:
             self._events[...] = np.swapaxes(events, 0, 1)
             self._results[...] = results.T
 
     def found(self) -> LeafResults:
         """What has been taken."""
-        out: dict[str, Any] = {"features": None} | self._position | self._playouts
+        out: dict[str, Any] = {"features": None}
+        out |= self._of_position.unpack(self._position) | self._of_playouts.unpack(self._playouts)
         high, low = out["hash"].astype(np.uint64).T
         out["hash"] = high << np.uint64(32) | low
         high, low = out["squares"].astype(np.int64).T

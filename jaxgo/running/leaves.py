@@ -68,6 +68,7 @@ class Leaves:
         asked = policy_of(policy, self.size)
         form, arrays = (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
         shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
+        self._num_columns, self._bounds = shape.num_columns, outcome.bounds(self.komi, self.size**2)
         self._rings = [Ring(shape, device, arrays) for device in workers]
         self._turn = 0
 
@@ -128,16 +129,22 @@ class Leaves:
             checks.integers(name, x, (count,), least, most)
             for name, x, least, most in (
                 ("ko", ko, NO_KO, points - 1), ("passes", passes, 0, 2), ("streams", streams, 0, INT32_MAX),
-                ("moves", moves, STAY, points), ("before", np.full(count, -1) if before is None else before, -1, points),
+                ("moves", moves, STAY, points), ("before", NO_KO if before is None else before, -1, points),
             )
         ]  # fmt: skip
         *numbers, before = numbers
-        numbers.insert(2, checks.bools("black", black, (count,)).astype(np.int32))
-        komi = self.komi if komi is None else checks.komis(komi, count)
-        bounds = np.broadcast_to(outcome.bounds(komi, points), (count, 2))
-        key = np.array(self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1)), np.uint32)
-        of_leaves, last = (np.stack(rows).astype(np.int32).view(np.uint32) for rows in ([*numbers, *bounds.T], [before]))
-        columns = np.concatenate([words.T, of_leaves, np.broadcast_to(key[:, None], (2, count)), last[: self.features]])
+        numbers.insert(2, checks.bools("black", black, (count,)))
+        bounds = self._bounds if komi is None else outcome.bounds(checks.komis(komi, count), points)
+        key = self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1))
+        columns = np.empty((self._num_columns, count), np.uint32)
+        columns[:num_words] = words.T
+        of_leaves = columns[num_words:].view(np.int32)
+        for row, values in zip(of_leaves, (*numbers, *bounds.T)):
+            row[...] = values
+        for row, word in zip(columns[num_words + 7 :], key):
+            row[...] = word
+        if self.features:
+            of_leaves[-1] = before
         parts = max(-(-count // self._share), min(len(self._rings), -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
         rings = [self._rings[(self._turn + i) % len(self._rings)] for i in range(parts)]
