@@ -1,5 +1,6 @@
 """Selection: descents from the root to a leaf, one after the other, each leaving its playouts behind as losses; compiled."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -37,13 +38,17 @@ class Ties:
     """Random numbers that break ties: a fixed table, read from a place that depends on the node's position and its visits."""
 
     def __init__(self, seed: int, moves: int):
-        self.table = np.random.default_rng([0x71E5, seed]).random(TABLE + moves) * TIE
-        self._moves = moves
+        self.table, self._moves = _table(seed, moves), moves
 
     def __call__(self, hash: int, visits: int) -> np.ndarray:
         """float64 [M], at most TIE, for a node's Zobrist hash and its visits."""
         start = place(np.uint64(hash), visits)
         return self.table[start : start + self._moves]
+
+
+@functools.lru_cache(16)
+def _table(seed: int, moves: int) -> np.ndarray:
+    return np.random.default_rng([0x71E5, seed]).random(TABLE + moves) * TIE
 
 
 @compiled

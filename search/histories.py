@@ -36,9 +36,20 @@ class Played(NamedTuple):
     prefix: np.ndarray
     """int64 [K]: plies before the first that captures or repeats a point."""
     line: np.ndarray
-    """int16 [depth]: the tree's moves to the leaf, of which the last d are below the node."""
+    """int16 [depth]: ends with the tree's moves to the leaf, of which the last d are below the node."""
     line_captured: np.ndarray
     """bool [depth]: whether they captured."""
+
+    @classmethod
+    def room(cls, moves: int, playouts: int, plies: int, depth: int) -> "Played":
+        """Room for leaves of K playouts on boards of M moves; T plies, and lines of the tree of so many moves, at most."""
+        numbers = np.empty((3, playouts), np.int64)
+        return cls(
+            events=np.empty((0, playouts, plies), np.int16), row=np.empty(1, np.int64),
+            moves=np.empty((playouts, plies), np.int16), won=numbers[0], length=numbers[1],
+            weights=np.empty((2, playouts, moves), np.float32), prefix=numbers[2], line=np.empty(depth, np.int16),
+            line_captured=np.empty(depth, np.bool_),
+        )  # fmt: skip
 
 
 @part

@@ -129,19 +129,6 @@ def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
     return best
 
 
-def variation(tree: Tree, move: int | None, most: int) -> list[int]:
-    """The principal variation: the most visited moves from the root, or from `move` on."""
-    node, line = tree.root, []
-    while len(line) < most:
-        visits = tree.visits(node)
-        chosen = int(move) if move is not None and not line else int(visits.argmax())
-        if visits[chosen] <= 0:
-            break
-        line.append(chosen)
-        node = tree.child(node, chosen)
-    return line
-
-
 def visits_along(tree: Tree, line: list[int], first: int) -> list[int]:
     """Playouts through each move of a line that begins at the root; `first` are those of its first move that have results."""
     node, out = tree.root, []

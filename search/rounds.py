@@ -26,6 +26,8 @@ UNDER_WAY_SHARE = 0.2
 FIRST_ROUNDS = 3
 #: The fewest leaves of a round.
 FEWEST_LEAVES = 4
+#: Moves of the tree below its root for which there is room at first.
+LINE = 32
 #: How long a wait for the device lasts before it looks whether it should stop, seconds.
 WAIT = 0.005
 
@@ -85,6 +87,7 @@ class Rounds:
             np.empty((2, 2, moves), np.int16), np.empty((1, 2, moves)), np.empty(moves, np.int64),
             np.empty(moves, np.bool_), np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
         )  # fmt: skip
+        self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
         (words,), (ko,), (passes,), (black,) = Leaves.arguments_of(position)
         root = tree[tree.root]
@@ -160,14 +163,12 @@ class Rounds:
         self.seconds["back up"] += time.perf_counter() - start
 
     def _take(self, leaves: np.ndarray, rows: np.ndarray, found: LeafResults | None) -> None:
-        results, tree, playouts = _for_tree(found), self._tree, self._device.playouts
+        results, tree = _for_tree(found), self._tree
         depth = int(tree.memory.nodes["depth"][leaves].max(initial=0) - tree[tree.root]["depth"])
-        each = playouts, max(results.events.shape[2], 1)
-        played = Played(
-            results.events, row=np.empty(1, np.int64), moves=np.empty(each, np.int16), won=np.empty(playouts, np.int64),
-            length=np.empty(playouts, np.int64), weights=np.empty((2, playouts, tree.moves), np.float32),
-            prefix=np.empty(playouts, np.int64), line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
-        )  # fmt: skip
+        plies, held = results.events.shape[2], self._played
+        if depth > len(held.line) or plies > held.moves.shape[1]:
+            held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * depth)
+        played = held._replace(events=results.events)
         take_results(tree.memory, self._terms, self._history, leaves, rows, results, played, self._scratch)
 
     def compile(self, tree: Tree) -> None:

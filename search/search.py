@@ -333,7 +333,7 @@ class Search:
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""
-        return root.variation(self._tree, move, most)
+        return self._tree.variation(move, most)
 
     def statistics(self) -> RootStatistics:
         """The root's statistics, without the visits that rounds under way have not brought results for."""
@@ -384,6 +384,6 @@ def check_one_position(position) -> None:
         raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
     if position.batch != 1:
         raise ValueError(f"position must be one position, not a batch of {position.batch}")
-    if bool(np.asarray(position.is_over())[0]):
+    if np.asarray(position.passes)[0] >= 2:
         raise ValueError("position must not be over, but two passes have ended the game")
 

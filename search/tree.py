@@ -1,11 +1,13 @@
 """A search's tree: its memory, and what programs read of it."""
 
+import functools
+
 import numpy as np
 
 from jaxgo.board.geometry import geometry
 from search import nodes
 from search.compiled import compiled
-from search.nodes import NODES, NONE, READY, Memory, first_child, next_child
+from search.nodes import NODES, NONE, READY, Memory, child_of, first_child, next_child, read_moves
 
 
 class Tree:
@@ -109,9 +111,16 @@ class Tree:
             node = int(self[node]["parent"])
         return moves[::-1]
 
+    def variation(self, move: int | None, most: int) -> list[int]:
+        """The principal variation: the most visited moves from the root, or from `move` on; `most` of them at most."""
+        line = np.empty(most, np.int64)
+        count = _variation(self.memory, self.root, NONE if move is None else int(move), np.empty((2, self.moves)), line)
+        return line[:count].tolist()
+
     def compile(self) -> None:
         """Compiles what is asked of a tree; on one that has nothing but its root."""
         nodes.add_node(self.memory, self.root, 0)
+        self.variation(None, 1)
         self.children(self.root)
         self.visits(self.root)
         if self.rave_colours:
@@ -128,6 +137,7 @@ class Tree:
         return bool(self.memory.book["held"][0]) and bool(nodes.go_back(self.memory))
 
 
+@functools.cache
 def bytes_per_node(
     size: int, *, colours: int = 1, legal: bool = False, fractions: bool = False, priors: bool = False
 ) -> tuple[int, int]:
@@ -149,14 +159,38 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
     book["wide_from"] = nodes.WIDE_FROM_FLOATS if fractions else nodes.WIDE_FROM
+    # Rows are filled when they are taken.
     return Memory(
-        nodes=np.zeros(most[0], nodes.NODE), words=np.zeros((most[0], words), np.uint32),
-        open=np.zeros((most[0], bits), np.uint32),
-        legal=np.zeros((most[0] * legal, 2, bits), np.uint32), priors=np.zeros((most[0] * priors, 2, moves), np.uint8),
-        first=np.zeros((most[1], colours, moves), np.uint8),
-        narrow=np.zeros((most[2], colours + 1, 2, moves), kind), wide=np.zeros((most[3], colours + 1, 2, moves)),
-        spare=np.zeros((4, most[0]), np.int32), pools=pools, book=book,
+        nodes=np.zeros(most[0], nodes.NODE), words=np.empty((most[0], words), np.uint32),
+        open=np.empty((most[0], bits), np.uint32),
+        legal=np.empty((most[0] * legal, 2, bits), np.uint32), priors=np.empty((most[0] * priors, 2, moves), np.uint8),
+        first=np.empty((most[1], colours, moves), np.uint8),
+        narrow=np.empty((most[2], colours + 1, 2, moves), kind), wide=np.empty((most[3], colours + 1, 2, moves)),
+        spare=np.empty((4, most[0]), np.int32), pools=pools, book=book,
     )  # fmt: skip
+
+
+@compiled
+def _variation(memory, node, move, moves, line):
+    """Fills a line with the most visited moves from a node, or from the given one on; how many there are.
+
+    Args:
+      memory: the tree.
+      node: the node.
+      move: its first move, or NONE.
+      moves: float64 [2, M], scratch.
+      line: int64 [n].
+    """
+    count = 0
+    while count < len(line) and node != NONE:
+        read_moves(memory, node, moves)
+        if move == NONE:
+            move = np.argmax(moves[0])
+        if moves[0, move] <= 0:
+            break
+        line[count] = move
+        node, move, count = child_of(memory, node, move), NONE, count + 1
+    return count
 
 
 @compiled
