@@ -25,7 +25,7 @@ class Played(NamedTuple):
     row: np.ndarray
     """int64 [1]."""
     moves: np.ndarray
-    """int16 [K, T]: this leaf's moves."""
+    """int16 [K, T]: this leaf's moves, to the end of the prefix and one more."""
     won: np.ndarray
     """int64 [K]: results in halves, for the player to move at the leaf."""
     length: np.ndarray
@@ -62,36 +62,58 @@ def read_nothing(played):
 
 @part
 def read_playouts(played, credit, used):
-    """Fills `moves`, `length`, `weights` and `prefix` of this row's events.
+    """Fills `length` of this row's playouts, and what the rule of credit asks for: `moves` and `prefix`, or `weights`.
 
     Args:
       played: the leaf's playouts.
       credit: by which rule points earn.
       used: scratch, int64 [M].
     """
-    row, pass_move = played.row[0], len(used) - 1
     used[:] = -1
     for k in range(len(played.won)):
-        length = 0
-        while length < played.events.shape[2] and played.events[row, k, length] >= 0:
-            length += 1
-        played.length[k], played.prefix[k] = length, length
-        for player in range(2):
-            played.weights[player, k, :] = 0
-        for ply in range(length):
-            event = played.events[row, k, ply]
-            move = event & (CAPTURE - 1)
-            played.moves[k, ply] = move
-            if move == pass_move:
-                continue
-            again = used[move] == k
-            used[move] = k
-            if (again or event >= CAPTURE) and ply < played.prefix[k]:
-                played.prefix[k] = ply
-            if credit == WEIGHTED_V2:
-                played.weights[ply & 1, k, move] += length + 1 - ply
-            elif not again:
+        events = played.events[played.row[0], k]
+        length = played.length[k] = number_of_plies(events)
+        if credit == MCTR:
+            read_prefix(played, k, events[:length], used)
+            continue
+        played.weights[:, k, :] = 0
+        if credit == WEIGHTED_V2:
+            for ply in range(length):
+                played.weights[ply & 1, k, events[ply] & (CAPTURE - 1)] += length + 1 - ply
+        else:
+            for ply in range(length - 1, -1, -1):  # so that the first play at a point is the last to be noted
+                move = events[ply] & (CAPTURE - 1)
                 played.weights[ply & 1, k, move] = length - ply if credit == WEIGHTED_V1 else 1
+                played.weights[1 - (ply & 1), k, move] = 0
+        played.weights[:, k, played.weights.shape[2] - 1] = 0
+
+
+@part
+def number_of_plies(events):
+    """How many of a playout's events, int16 [T], there are before the first that is negative, as all after it are."""
+    least, most = 0, len(events)
+    while least < most:
+        middle = (least + most) >> 1
+        if events[middle] >= 0:
+            least = middle + 1
+        else:
+            most = middle
+    return least
+
+
+@part
+def read_prefix(played, k, events, used):
+    """Fills `prefix` of a playout, and `moves` up to there; `used` has no point with the number k yet."""
+    pass_move, end = len(used) - 1, 0
+    while end < len(events):
+        move = events[end] & (CAPTURE - 1)
+        played.moves[k, end] = move
+        if move != pass_move:
+            if events[end] >= CAPTURE or used[move] == k:
+                break
+            used[move] = k
+        end += 1
+    played.prefix[k] = end
 
 
 @part

@@ -84,9 +84,9 @@ class Searches:
         options, size = self._options, task.query.size
         task.search = Search(
             task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
-            seed=task.seed, history=task.history, memory=task.memory,
-            in_flight=IN_FLIGHT if task.playouts > LARGE_SEARCH else 1, device=self._devices[size].seat(task.client, task.priority),
-            restrictions=task.query.restrictions, policy=options.policy,
+            seed=task.seed, history=task.history, memory=task.memory, in_flight=IN_FLIGHT if task.playouts > LARGE_SEARCH else 1,
+            device=self._devices[size].seat(task.client, task.priority), restrictions=task.query.restrictions,
+            policy=options.policy,
         )  # fmt: skip
         task.begin()
 
