@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import os
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -179,18 +179,25 @@ class Evaluation:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the evaluation to a file, in numpy's npz format; `Evaluation.load` reads it."""
-        arrays = {f"sums.{name}": x for name, x in self.sums._asdict().items() if x is not None}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **self.arrays())
+
+    def arrays(self) -> dict[str, Any]:
+        """What `save` writes: the sums, and which playouts they are of, by name."""
+        arrays: dict[str, Any] = {f"sums.{name}": x for name, x in self.sums._asdict().items() if x is not None}
         arrays |= {f"streams.{i}": x.streams for i, x in enumerate(self.played)}
         facts = {
             "format": FORMAT, "size": self.size, "complete": self.complete,
             "played": [{"seed": x.seed, "first": x.first, "count": x.count} for x in self.played],
         }  # fmt: skip
-        with open(path, "wb") as file:
-            np.savez_compressed(file, jaxgo_evaluation=json.dumps(facts), komi=self.komi, **arrays)
+        return {"jaxgo_evaluation": json.dumps(facts), "komi": self.komi, **arrays}
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "Evaluation":
+    def load(cls, path: str | os.PathLike | BinaryIO) -> "Evaluation":
         """Reads what `save` has written.
+
+        Args:
+          path: of the file; or the open file itself, such as `io.BytesIO` of what a server has sent.
 
         Raises:
           ValueError: the file holds no evaluation, or one of a newer format.
@@ -202,7 +209,8 @@ class Evaluation:
             facts = json.loads(str(held["jaxgo_evaluation"]))
             version = int(facts["format"])
         except (KeyError, ValueError, EOFError, TypeError) as error:  # no npz, or one of somebody else's
-            raise ValueError(f"path must be a file that Evaluation.save has written, not {os.fspath(path)!r}") from error
+            name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
+            raise ValueError(f"path must be a file that Evaluation.save has written, not {name!r}") from error
         if version > FORMAT:
             raise ValueError(f"path holds an evaluation of format {version}, this version of jaxgo reads up to {FORMAT}")
         played = [

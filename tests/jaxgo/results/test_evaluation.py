@@ -1,6 +1,7 @@
 """Evaluations as values: their sums and rates, adding, saving, copying; and what an interruption leaves."""
 
 import copy
+import io
 import math
 import pickle
 import signal
@@ -145,6 +146,8 @@ def test_saving_and_loading(tmp_path, positions, whole):
         loaded = jaxgo.Evaluation.load(tmp_path / f"{i}.npz")
         same(loaded, evaluation)
         assert type(loaded.komi) is type(evaluation.komi) and loaded.complete and loaded.size == 5
+    with (tmp_path / "0.npz").open("rb") as file:
+        same(jaxgo.Evaluation.load(io.BytesIO(file.read())), whole)
     with pytest.raises(ValueError, match="share playouts"):
         jaxgo.Evaluation.load(tmp_path / "0.npz").plus(whole)
     (tmp_path / "no.npz").write_bytes(b"PK nothing")
@@ -155,6 +158,8 @@ def test_saving_and_loading(tmp_path, positions, whole):
     for name in ("no.npz", "other.npz", "facts.npz", "list.npz", "array.npy"):
         with pytest.raises(ValueError, match="path must be a file that Evaluation.save has written"):
             jaxgo.Evaluation.load(tmp_path / name)
+    with pytest.raises(ValueError, match="path must be a file that Evaluation.save has written, not <_io.BytesIO"):
+        jaxgo.Evaluation.load(io.BytesIO(b"PK nothing"))
     with pytest.raises(FileNotFoundError):
         jaxgo.Evaluation.load(tmp_path / "missing.npz")
 
