@@ -4,11 +4,11 @@ import collections
 import time
 from collections.abc import Callable
 
-from jaxgo.playing.policies.in_order import Policies
 from search.analysis import replies
 from search.analysis.compiling import Compiling
 from search.analysis.games import Games
 from search.analysis.jobs import Job
+from search.analysis.options import ServiceOptions
 from search.analysis.waiting import Waiting
 from search.analysis.work import Batch, Task
 from search.findings import Findings
@@ -35,11 +35,11 @@ class Batches:
       games: finds positions.
       compiling: has the programs.
       fail: told of a task that something went wrong with.
-      policy: whom playouts ask for their moves.
+      options: how positions are played out.
     """
 
-    def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None], policy: Policies = None):
-        self._games, self._compiling, self._fail, self._policy = games, compiling, fail, policy
+    def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None], options: ServiceOptions):
+        self._games, self._compiling, self._fail, self._options = games, compiling, fail, options
         self.waiting = Waiting(Batch.key)
         self._active: list[Batch] = []
         """The one whose turn it is comes first."""
@@ -83,7 +83,7 @@ class Batches:
             self._patience_ends = 0.0
             number, parts = self._together(first)
             self.waiting.take_first(first)
-            batch = Batch([first, *self.waiting.take(Batch.key(first), number - 1)], self._games, parts, self._policy)
+            batch = Batch([first, *self.waiting.take(Batch.key(first), number - 1)], self._games, self._options, parts)
             for task in batch.tasks:
                 task.begin()
             self._active.insert(0, batch)

@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable, Iterable
 
 from jaxgo import Position
-from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running import evaluate
 from jaxgo.running.jobs import Plan
 from search.analysis import complaints
 from search.analysis.jobs import Job, Jobs
+from search.analysis.options import ServiceOptions
 from search.findings import Wanted
 from search.game import legal_moves
 from search.ownership import PLAYOUTS, SAMPLES
@@ -23,11 +23,11 @@ class Compiling:
 
     Args:
       post: has a function called in the scheduler's thread; for any thread.
-      policy: whom the playouts of positions that are not searched ask for their moves.
+      options: how positions are played out.
     """
 
-    def __init__(self, post: Callable[[Callable[[], None]], None], policy: Policies = None):
-        self._jobs, self._policy = Jobs(1, post), policy
+    def __init__(self, post: Callable[[Callable[[], None]], None], options: ServiceOptions):
+        self._jobs, self._options = Jobs(1, post), options
         self._waiting: dict[object, Plan] = {}
         """What is compiled for a client, or will be: one program at a time, so that clients take turns."""
         self._failed: set[Plan] = set()
@@ -37,7 +37,8 @@ class Compiling:
     def prepare(self, size: int, wanted: Wanted, *, with_tree: bool) -> None:
         """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
         is done."""
-        needed = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"]) if with_tree else self._plan(size, 1, 1)
+        samples = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"], devices=self._options.threads)
+        needed = samples if with_tree else self._plan(size, 1, 1)
         if (not with_tree or wanted.ownership or wanted.moves_ownership) and not needed.is_compiled:
             needed.compile()
         if wanted.shares and size not in self._with_moves:
@@ -46,7 +47,7 @@ class Compiling:
 
     def _plan(self, size: int, batch: int, count: int) -> Plan:
         """How so many playouts of so many positions are made."""
-        return evaluate.plan(size, batch, count, policy=self._policy)
+        return evaluate.plan(size, batch, count, policy=self._options.policy, devices=self._options.threads)
 
     def quick(self, size: int) -> int:
         """Playouts of one position in a call that needs nothing but what `prepare` has compiled."""

@@ -62,7 +62,7 @@ class Devices:
         options = self._options
         device = SharedLeaves(
             size, LEAVES, options.playouts_per_leaf, moves=needs_histories(self._rule), policy=options.policy,
-            features=self._rule.knowledge is not None, on_done=self._on_done,
+            features=self._rule.knowledge is not None, on_done=self._on_done, devices=options.threads,
         )  # fmt: skip
         Search(
             Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf, device=device,

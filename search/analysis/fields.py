@@ -12,6 +12,10 @@ class QueryError(Exception):
         self.field, self.name = field, name
 
 
+class QueueFull(QueryError):
+    """A query that can be answered, but not now."""
+
+
 def short(text: str, most: int = 500) -> str:
     """A text, cut where it is too long to be repeated to a client."""
     return text if len(text) <= most else text[: most - 3] + "..."

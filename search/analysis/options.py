@@ -32,3 +32,5 @@ class ServiceOptions:
     """Positions that a client may have waiting."""
     line: int = 1 << 17
     """Bytes of a line of input."""
+    threads: int | None = None
+    """Cores that play, or calls at a time on the first of other devices; by default all cores, all devices."""

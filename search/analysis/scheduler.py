@@ -51,9 +51,9 @@ class Scheduler:
         self._wake = threading.Event()
         # What searches need done elsewhere is short, and does not wait for slices.
         self._turns, self._jobs, self._slices = Turns(), Jobs(1, self._post), Jobs(SLICES, self._post)
-        self.devices, self._compiling = Devices(options, self.wake), Compiling(self._post, options.policy)
+        self.devices, self._compiling = Devices(options, self.wake), Compiling(self._post, options)
         self._searches = Searches(options, games, self.devices, self._jobs, self._fail)
-        self._batches = Batches(games, self._compiling, self._fail, options.policy)
+        self._batches = Batches(games, self._compiling, self._fail, options)
         self._ending, self._since = False, None
         """`_since` is when the pass under way began, None where the thread rests."""
         self.failed = False

@@ -164,7 +164,7 @@ class Searches:
                 send(task, replies.of_findings(task, found, during))
 
         if found.waits:
-            play = in_parts(found.in_parts(), stop=lambda: task.finished)
+            play = in_parts(found.in_parts(self._options.threads), stop=lambda: task.finished)
             self._jobs.put(task.client, Job(play, tell, lambda error: self._fail(task, error)))
         else:
             tell(found)

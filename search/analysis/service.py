@@ -8,7 +8,7 @@ from collections.abc import Callable
 from jaxgo.playing.policies.in_order import policy_of
 from search.analysis import complaints, replies
 from search.analysis import query as queries
-from search.analysis.fields import Fields, QueryError, is_integer
+from search.analysis.fields import Fields, QueryError, QueueFull, is_integer
 from search.analysis.games import Games
 from search.analysis.memory import Queues
 from search.analysis.options import ServiceOptions
@@ -179,9 +179,9 @@ class Client:
             asked = queries.read_object(line)
             name = asked["id"]
             if "action" in asked:
-                self._act(asked)
+                self.act(asked)
             else:
-                self._ask(asked)
+                self.ask(asked)
         except QueryError as error:
             self.send(replies.error(str(error), error.field, error.name or name))
         except RecursionError:
@@ -194,7 +194,15 @@ class Client:
         """Answers a line that is longer than allowed and has been skipped."""
         self.send(replies.error(f"Input line is longer than the {self._service.options.line} bytes allowed; it was skipped"))
 
-    def _ask(self, asked: dict) -> None:
+    def ask(self, asked: dict) -> None:
+        """Takes a query on.
+
+        Args:
+          asked: what `read_object` has read, without an action.
+
+        Raises:
+          QueryError: it cannot be answered; or QueueFull: not now.
+        """
         query, warnings = queries.read_query(asked)
         try:
             policy_of(self._service.options.policy, query.size)
@@ -213,14 +221,14 @@ class Client:
     def _check_room(self, number: int) -> None:
         most = self._service.options.queue
         if self._pending + number > most:
-            raise QueryError(f"The queue is full: a client may have {most} positions waiting; ask again later")
+            raise QueueFull(f"The queue is full: a client may have {most} positions waiting; ask again later")
 
     def _take_on(self, tasks: list[Task]) -> None:
         """Counts tasks as pending."""
         cost = sum(task.cost for task in tasks)
         if not self._service.queue(cost, self._queued):
             text = "The queue is full: what waits for a client may take no more memory than is left for others; ask again later"
-            raise QueryError(text)
+            raise QueueFull(text)
         if tasks[0].with_tree:
             self._scheduler.devices.need(tasks[0].query.size, len(tasks))
         with self._change:
@@ -231,7 +239,15 @@ class Client:
         if gone:
             self.give_up()
 
-    def _act(self, asked: dict) -> None:
+    def act(self, asked: dict) -> None:
+        """Does an action.
+
+        Args:
+          asked: what `read_object` has read, with an action.
+
+        Raises:
+          QueryError: there is no such action, or a field of it is not what it must be.
+        """
         action, options = asked["action"], self._service.options
         if action == "query_version":
             self.send(replies.query_version(asked))

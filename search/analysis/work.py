@@ -9,7 +9,6 @@ import numpy as np
 
 import jaxgo
 from jaxgo import Evaluation, Position
-from jaxgo.playing.policies.in_order import Policies
 from search.analysis.fields import QueryError
 from search.analysis.games import Games
 from search.analysis.options import ServiceOptions
@@ -136,13 +135,13 @@ class Batch:
     Args:
       tasks: those.
       games: finds their positions.
+      options: how they are played out.
       parts: the slices that the playouts are shared out over, nearly equal, so that few programs serve; None where whoever asks
         for a slice says how many.
-      policy: whom the playouts ask for their moves.
     """
 
-    def __init__(self, tasks: list[Task], games: Games, parts: int | None = None, policy: Policies = None):
-        self.tasks, self._games, self.parts, self._slices, self._policy = tasks, games, parts, 0, policy
+    def __init__(self, tasks: list[Task], games: Games, options: ServiceOptions, parts: int | None = None):
+        self.tasks, self._games, self._options, self.parts, self._slices = tasks, games, options, parts, 0
         first = tasks[0]
         self._komi, self._seed, self._playouts = first.komi, first.seed, first.playouts
         self._position, self._making = None, threading.Lock()
@@ -202,8 +201,9 @@ class Batch:
                         task.prepare(self._games)
                     self._position = together([task.position for task in self.tasks])
             return jaxgo.evaluate(
-                self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0, policy=self._policy
-            )
+                self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0,
+                policy=self._options.policy, devices=self._options.threads,
+            )  # fmt: skip
 
         return play
 

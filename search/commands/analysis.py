@@ -13,7 +13,7 @@ from search.commands import options
 
 SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdin or a TCP port"
 
-_TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
+TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 _LOCAL = "127.0.0.1"
 #: Compiled programs that are kept, of those for trees and of those for playouts: clients may ask for every board size.
 PROGRAMS = 12
@@ -46,7 +46,7 @@ shares of what RAVE has learnt. What is added:
                          that run at the same time (unless maxTime ends it)
   "includeAmaf": true    "amaf": visits and win rate of every point as a first play, row by row from the top left
 
-{bots.listing(_TREES)}
+{bots.listing(TREES)}
 examples:
   jaxgo analysis                                   at stdin and stdout, as KaTrain and other programs start it
   jaxgo analysis < queries.jsonl > replies.jsonl
@@ -60,6 +60,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Answers queries of other programs, as `katago analysis` does."
     parser.epilog = _EPILOG
     parser.add_argument("--listen", type=_address, metavar="[HOST:]PORT", help="serve TCP clients there instead of stdin")
+    add_engine_arguments(parser)
+    queue = "positions that a client may have waiting (default: %(default)s)"
+    parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
+    line = "bytes of a line of input (default: %(default)s)"
+    parser.add_argument("--max-line", type=options.count(100), default=1 << 17, metavar="N", help=line)
+    parser.add_argument("--log", metavar="FILE", help="append every line that comes in (<) and goes out (>)")
+
+
+def add_engine_arguments(parser: argparse.ArgumentParser, threads: int | None = None) -> None:
+    """The arguments that say how positions are analysed; `engine_options` reads them.
+
+    Args:
+      parser: that gets them.
+      threads: the default of --threads; None for all cores.
+    """
     parser.add_argument("--bot", type=_tree_bot, default="rave", metavar="NAME", help="see below (default: %(default)s)")
     visits = "playouts of a search where the query does not say (default: %(default)s)"
     parser.add_argument("--visits", type=options.count(1, 10**9), default=2_000, metavar="N", help=visits)
@@ -74,11 +89,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_policy_argument(parser)
     options.add_knowledge_argument(parser)
     options.add_memory_argument(parser)
-    queue = "positions that a client may have waiting (default: %(default)s)"
-    parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
-    line = "bytes of a line of input (default: %(default)s)"
-    parser.add_argument("--max-line", type=options.count(100), default=1 << 17, metavar="N", help=line)
-    parser.add_argument("--log", metavar="FILE", help="append every line that comes in (<) and goes out (>)")
+    cores = f"cores that play, or calls at a time on the first of other devices (default: {threads or 'all cores, all devices'})"
+    parser.add_argument("--threads", type=options.count(1, 1024), default=threads, metavar="N", help=cores)
+
+
+def engine_options(args: argparse.Namespace) -> dict:
+    """What the arguments of `add_engine_arguments` say, for `ServiceOptions`, --memory apart."""
+    return {
+        "bot": args.bot, "visits": args.visits, "playouts": args.playouts, "playouts_per_leaf": args.playouts_per_leaf,
+        "seed": args.seed, "active": args.active, "policy": options.policy_of_argument(args.policy),
+        "knowledge": args.knowledge, "threads": args.threads,
+    }  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -105,11 +126,8 @@ def run(args: argparse.Namespace) -> int:
         programs.keep(PROGRAMS)
         log = _log(args.log)
         service_options = ServiceOptions(
-            bot=args.bot, visits=args.visits, playouts=args.playouts, playouts_per_leaf=args.playouts_per_leaf, seed=args.seed,
-            policy=options.policy_of_argument(args.policy),
-            active=args.active, memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line,
-            knowledge=args.knowledge,
-        )  # fmt: skip
+            **engine_options(args), memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line
+        )
         service = Service(service_options, log, on_failure=ends.set)
         if args.listen is not None:
             try:
@@ -157,8 +175,8 @@ def _log(path: str | None):
 
 
 def _tree_bot(text: str) -> str:
-    if text not in _TREES:
-        raise argparse.ArgumentTypeError(f"must be a bot with a tree, {', '.join(_TREES)}, not {text!r}")
+    if text not in TREES:
+        raise argparse.ArgumentTypeError(f"must be a bot with a tree, {', '.join(TREES)}, not {text!r}")
     return text
 
 

@@ -65,7 +65,7 @@ def test_slices_of_a_batch_add_up(service):
         for one in asked
         for task in tasks_of(one, None, ServiceOptions(seed=4))
     ]
-    whole, parts = Batch(tasks, service.games), Batch(tasks, service.games)
+    whole, parts = Batch(tasks, service.games, service.options), Batch(tasks, service.games, service.options)
     whole.add(whole.slice(10**9)())
     while not parts.all_issued:
         parts.add(parts.slice(165)())
