@@ -7,15 +7,16 @@ behind: Ray starts its actors anew where there is room, and hands them its parts
 
 import contextlib
 import itertools
-import logging
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow
 
+import search.cluster
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
+from search.cluster import ClusterError
 from search.collection.parts import Part
 from search.collection.settings import Settings
 from search.collection.worker import Done
@@ -24,46 +25,18 @@ from search.collection.worker import Done
 MOST_PARTS, MOST_BYTES = 1 << 14, 1 << 28
 #: Parts that a call of an actor gets on a GPU, which wants many positions; a worker takes as many of them at once as fill it.
 PARTS_OF_GPU_CALL = 16
-#: What Ray would else say on stderr, or to others.
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_BACKEND_LOG_LEVEL": "fatal"}
-
-
-class ClusterError(Exception):
-    """The cluster cannot be used, or is lost; the text says what it was."""
 
 
 @contextlib.contextmanager
 def connected(address: str) -> Iterator["Cluster"]:
-    """A cluster: "local" for one of this machine's cores and GPUs that lasts as long as this, "auto" for the one that runs here,
-    or an address.
+    """A cluster for collections; see `search.cluster.connected`.
 
     Raises:
       ClusterError: Ray is not installed, or there is no cluster at the address.
     """
-    for name, value in _QUIET.items():
-        os.environ.setdefault(name, value)
-    try:
-        import ray
-        import ray.data
-    except ImportError as error:
-        raise ClusterError(f"--ray needs Ray: pip install 'jaxgo[cluster]' ({error})") from error
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
-    try:
-        if address == "local":
-            ray.init("local", include_dashboard=False, **quiet)
-        else:
-            ray.init(address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ClusterError(f"--ray {address}: there is no cluster to connect to: {first}") from error
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    logging.getLogger("ray.data").propagate = False
-    try:
+    with search.cluster.connected(address, "data") as ray:
+        ray.data.DataContext.get_current().enable_progress_bars = False
         yield Cluster(ray)
-    finally:
-        ray.shutdown()
 
 
 class Cluster:

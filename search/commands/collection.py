@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _bring_to_end(args: argparse.Namespace, work) -> int:
     """Does what is left, and says how far it has come."""
-    from search.collection.cluster import ClusterError
+    from search.cluster import ClusterError
     from search.collection.store import Unwritable
 
     status, trouble, start = EXIT_DONE, "", time.monotonic()
