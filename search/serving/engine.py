@@ -1,0 +1,117 @@
+"""What a replica does, without Ray: queries are answered by an analysis engine, boards by `jaxgo.evaluate`."""
+
+import collections
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+import jaxgo
+from jaxgo import BLACK, NO_KO, Position
+from jaxgo.backends import programs
+from search.analysis.fields import QueryError, QueueFull
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Client, Service
+from search.serving.boards import KOMI, Boards, packed
+from search.serving.limits import FAILED, NOT_ALLOWED, Refusal, busy
+from search.serving.queries import refusal_of
+
+#: Compiled programs that are kept, of those for trees and of those for playouts.
+PROGRAMS = 24
+#: Playouts that a replica is warmed up with, of one board and of many.
+_WARM_BOARDS, _WARM_PLAYOUTS = (1, 64), 1_000
+
+
+class Engine:
+    """Answers requests, many at a time; every method is for any thread.
+
+    Args:
+      options: how positions are analysed.
+      on_failure: called, in any thread, when queries cannot be answered any more.
+    """
+
+    def __init__(self, options: ServiceOptions, on_failure: Callable[[], None] = lambda: None):
+        programs.keep(PROGRAMS)
+        self._options, self._service = options, Service(options, on_failure=on_failure)
+
+    def end(self) -> None:
+        """Gives up what is under way."""
+        self._service.end()
+
+    def warm_up(self, sizes: Iterable[int]) -> None:
+        """Compiles what usual requests on these board sizes need."""
+        for size in sizes:
+            asked = {"id": "", "moves": [], "rules": "tromp-taylor", "boardXSize": size, "boardYSize": size}
+            for more in ({"maxVisits": 2, "includeOwnership": True, "includePolicy": True}, {"playouts": _WARM_PLAYOUTS}):
+                self.answer(asked | more)
+            for batch in _WARM_BOARDS:
+                nothing = np.zeros(batch, np.int32)
+                empty = np.zeros((batch, size, size), np.int8)
+                self.evaluate([Boards(empty, nothing + BLACK, nothing + NO_KO, nothing, KOMI, _WARM_PLAYOUTS)])
+
+    def answer(self, asked: dict) -> list[dict] | Refusal:
+        """The replies to a query, warnings and those of the turns in any order, or to an action.
+
+        Searches of all queries share the device, and playouts of alike queries go to it in one batch, as in `jaxgo analysis`.
+
+        Args:
+          asked: the object of `queries.Asked`.
+        """
+        client = Client(self._service)
+        try:
+            if "action" in asked:
+                client.act(asked)
+            else:
+                client.ask(asked)
+        except QueueFull as error:
+            return busy(str(error))
+        except QueryError as error:
+            return refusal_of(error, NOT_ALLOWED, asked["id"])
+        client.end()
+        lines = []
+        while (some := client.next_lines()) is not None:
+            lines += some.splitlines()
+        replies = [json.loads(line) for line in lines]
+        failed = next((reply["error"] for reply in replies if "error" in reply), None)
+        return replies if failed is None else Refusal(FAILED, failed, name=asked["id"])
+
+    def evaluate(self, together: Sequence[Boards]) -> list[bytes | Refusal]:
+        """The answers to requests, those that are alike in one batch: each is what `jaxgo.evaluate` says of it alone."""
+        out: dict[int, bytes | Refusal] = {}
+        groups: dict[tuple, list[int]] = collections.defaultdict(list)
+        for number, asked in enumerate(together):
+            groups[asked.size, asked.playouts, asked.seed, asked.first_playout, asked.statistics].append(number)
+        for numbers in groups.values():
+            out |= zip(numbers, self._alike([together[number] for number in numbers]))
+        return [out[number] for number in range(len(together))]
+
+    def _alike(self, group: list[Boards]) -> list[bytes | Refusal]:
+        """Of requests that differ in their positions, komi and streams only."""
+        try:
+            position = _position(group)
+        except (TypeError, ValueError) as error:
+            if len(group) > 1:  # who is to blame is seen one by one
+                return [answer for asked in group for answer in self._alike([asked])]
+            text = str(error).replace("stones must", "boards must")
+            return [Refusal(NOT_ALLOWED, text, text.partition(" ")[0])]
+        first = group[0]
+        found = jaxgo.evaluate(
+            position, first.playouts, komi=np.concatenate([np.broadcast_to(x.komi, x.positions) for x in group]), seed=first.seed,
+            streams=np.concatenate([_streams(x) for x in group]), first_playout=first.first_playout,
+            statistics=first.statistics, policy=self._options.policy, devices=self._options.threads,
+        )  # fmt: skip
+        ends = np.cumsum([x.positions for x in group]).tolist()
+        parts = [found[end - x.positions : end] for x, end in zip(group, ends)]
+        return [packed(dataclasses.replace(part, komi=x.komi)) for x, part in zip(group, parts)]
+
+
+def _position(group: list[Boards]) -> Position:
+    boards = np.concatenate([x.boards for x in group])
+    to_play, ko, passes = (np.concatenate([getattr(x, name) for x in group]) for name in ("to_play", "ko", "passes"))
+    return Position.from_array(boards, to_play=to_play, ko=ko, passes=passes)
+
+
+def _streams(asked: Boards) -> np.ndarray:
+    """As `jaxgo.evaluate` has them by default: a position's stream is its place in its own batch, not in the one together."""
+    return np.arange(asked.positions, dtype=np.int32) if asked.streams is None else asked.streams

@@ -1,0 +1,104 @@
+"""A query of the analysis protocol that comes over HTTP: one JSON object, for one answer."""
+
+import dataclasses
+
+from jaxgo.playing.policies.in_order import policy_of
+from search.analysis import query as protocol
+from search.analysis.fields import QueryError
+from search.analysis.options import ServiceOptions
+from search.analysis.work import LEAST_PLAYOUTS
+from search.serving.limits import MALFORMED, NOT_ALLOWED, Limits, Refusal
+
+#: Actions that make sense where every request is a client of its own.
+ACTIONS = ("query_version", "query_models")
+#: Fields for what is sent before the answer: there is one answer here.
+_REPORTS = ("reportDuringSearchEvery", "firstReportDuringSearchAfter")
+#: Bytes of an answer: of a position, of each number, and of what is told of each point.
+_OF_POSITION, _OF_NUMBER, _OF_POINT = 2_000, 10, 400
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A query that has been checked as far as that can be done without playing its game."""
+
+    object: dict
+    """Without what has no effect here."""
+    turns: tuple[int, ...]
+    """In the order of the answers; empty for an action."""
+    warnings: tuple[dict, ...]
+    """What the client is told besides."""
+    answer: int
+    """Bytes of the answer, at most about."""
+
+    @property
+    def positions(self) -> int:
+        """How many are asked about."""
+        return len(self.turns)
+
+
+def read(body: bytes, options: ServiceOptions, limits: Limits) -> Asked:
+    """Reads and checks a query.
+
+    Args:
+      body: a JSON object.
+      options: what is done where it does not say.
+      limits: of what it may ask for.
+
+    Raises:
+      Refusal: it is no such object, a field is not what it must be, or it asks for more than is allowed.
+    """
+    try:
+        asked = protocol.read_object(body)
+    except QueryError as error:
+        raise refusal_of(error, MALFORMED) from None
+    name = asked["id"]
+    if "action" in asked:
+        if asked["action"] not in ACTIONS:
+            text = f"action must be one of {', '.join(ACTIONS)} over HTTP, not {asked['action']!r:.60}"
+            raise Refusal(NOT_ALLOWED, text, "action", name)
+        return Asked(asked, (), (), _OF_POSITION)
+    ignored = [field for field in _REPORTS if field in asked]
+    asked = {field: value for field, value in asked.items() if field not in ignored}
+    text = "Field has no effect here: over HTTP there is one answer"
+    warnings = tuple({"field": field, "id": name, "warning": text} for field in ignored)
+    try:
+        query, _ = protocol.read_query(asked)
+    except QueryError as error:
+        raise refusal_of(error, NOT_ALLOWED, name) from None
+    except RecursionError:
+        raise Refusal(MALFORMED, "the request is nested too deeply", name=name) from None
+    try:
+        policy_of(options.policy, query.size)
+    except ValueError as error:
+        raise Refusal(NOT_ALLOWED, f"boardXSize must suit the engine's policy: {error}", "boardXSize", name) from None
+    try:
+        field, playouts = _playouts(query, options)
+        limits.check(len(query.turns), playouts, ("analyzeTurns", field))
+        numbers = _numbers(query)
+        if numbers > limits.numbers:
+            text = f"analyzeTurns must make at most {limits.numbers:,} numbers of ownership in an answer, not {numbers:,}"
+            raise Refusal(NOT_ALLOWED, text, "analyzeTurns")
+    except Refusal as error:
+        raise Refusal(error.status, error.text, error.field, name) from None
+    answer = _OF_NUMBER * numbers + len(query.turns) * (_OF_POSITION + _OF_POINT * query.points)
+    return Asked(asked, query.turns, warnings, answer)
+
+
+def refusal_of(error: QueryError, status: int, name: str | None = None) -> Refusal:
+    """The refusal of a query that the protocol does not allow."""
+    text = str(error) if error.field is None or str(error).startswith(f"{error.field}:") else f"{error.field}: {error}"
+    return Refusal(NOT_ALLOWED if error.field else status, text, error.field, error.name or name)
+
+
+def _playouts(query: protocol.Query, options: ServiceOptions) -> tuple[str, int]:
+    """(the field that says how many, playouts of each position)."""
+    if query.playouts is not None:
+        return "playouts", query.playouts
+    visits = options.visits if query.visits is None else query.visits
+    return "maxVisits", options.playouts if visits == 1 else max(visits, LEAST_PLAYOUTS)
+
+
+def _numbers(query: protocol.Query) -> int:
+    """Numbers of ownership in the answer, at most."""
+    wanted, points = query.wanted, query.points
+    return len(query.turns) * points * (wanted.ownership + (points + 1) * wanted.moves_ownership)
