@@ -14,11 +14,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from jaxgo.cli import main
+from tests.search.clusters import ENVIRONMENT, below, end_all, kill, start, wait_until
 from tests.search.collection.games import (
     COMMON,
     GNU_GO,
@@ -33,56 +34,7 @@ from tests.search.collection.games import (
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'jaxgo[cluster]'")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
-#: Ray keeps a token in the user's home otherwise; these clusters are this machine's alone.
-ENVIRONMENT = os.environ | {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 WORKER, RAYLET = "ray::MapWorker", "raylet/raylet"
-
-
-def processes(name: str) -> list[int]:
-    """The processes whose command lines begin with or run this."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if name in command.split(" --")[0] and "defunct" not in command:
-                found.append(int(path.name))
-        except OSError:  # it has ended
-            continue
-    return found
-
-
-def below(process: int, name: str) -> list[int]:
-    """Those that a process has started, itself or by others."""
-    parents = {}
-    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-
-    def is_below(other: int | None) -> bool:
-        return other is not None and (other == process or is_below(parents.get(other)))
-
-    return [other for other in processes(name) if is_below(other)]
-
-
-def start(arguments: list[str]) -> subprocess.Popen:
-    """Starts `jaxgo`, a group of processes of its own."""
-    command = [sys.executable, "-m", "jaxgo", *arguments]
-    return subprocess.Popen(
-        command, env=ENVIRONMENT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def wait_until(true: Callable[[], object], process: subprocess.Popen, seconds: float = 300) -> bool:
-    """Waits; whether it came to be before the process ended."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        if process.poll() is not None:
-            return False
-        assert time.monotonic() < deadline, "nothing happens"
-        time.sleep(0.02)
-    return True
 
 
 def held(folder: pathlib.Path) -> int:
@@ -95,22 +47,12 @@ def more_than(count: int, folder: pathlib.Path) -> bool:
     return held(folder) > count
 
 
-def kill(process: int) -> None:
-    try:
-        os.kill(process, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
 @pytest.fixture
 def started() -> Iterator[list[subprocess.Popen]]:
     """Processes that are ended with the test, with all of their groups."""
     all_of_them: list[subprocess.Popen] = []
     yield all_of_them
-    for process in all_of_them:
-        for other in below(process.pid, ""):
-            kill(other)
-        process.wait()
+    end_all(all_of_them)
 
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(tmp_path: pathlib.Path, started: list) -> None:

@@ -1,0 +1,115 @@
+"""What a replica answers: the same as without a service, whatever goes together."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo import Position
+from search.analysis.options import ServiceOptions
+from search.serving import boards, queries
+from search.serving.engine import Engine
+from search.serving.limits import BUSY, NOT_ALLOWED, Limits, Refusal
+from tests.search.analysis.talk import Talk
+from tests.search.serving.asking import npz, query
+
+OPTIONS = ServiceOptions(visits=300, playouts=50)
+POSITIONS = Position.concatenate([
+    Position.from_ascii("""
+        . . . . .
+        . X O . .
+        X . X O .
+        . X O . .
+        . . . . .
+    """, to_play=-1, ko=11),
+    Position.empty(5),
+])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """One for all tests."""
+    made = Engine(OPTIONS)
+    yield made
+    made.end()
+
+
+def asked(position: Position, **more) -> boards.Boards:
+    """A request for positions, read as the service does."""
+    arrays = {"to_play": np.asarray(position.to_play), "ko": np.asarray(position.ko), "passes": np.asarray(position.passes)}
+    return boards.read(npz(boards=np.asarray(position.to_array()), **arrays, **more), Limits())
+
+
+def same(answer: bytes, wanted: jaxgo.Evaluation) -> None:
+    """That an answer holds an evaluation, bit for bit, and its rates beside it."""
+    assert isinstance(answer, bytes), answer
+    found = jaxgo.Evaluation.load(io.BytesIO(answer))
+    assert found.size == wanted.size and np.array_equal(found.komi, wanted.komi) and found.complete
+    for mine, others in zip(found.sums, wanted.sums):
+        assert mine is others is None or mine.dtype == others.dtype and np.array_equal(mine, others)
+    (mine,), (others,) = found.played, wanted.played
+    assert (mine.seed, mine.first, mine.count) == (others.seed, others.first, others.count)
+    assert np.array_equal(mine.streams, others.streams)
+    with np.load(io.BytesIO(answer), allow_pickle=False) as arrays:
+        names = [*boards.RATES, *(["ownership"] if wanted.sums.owned is not None else [])]
+        for name in names:
+            assert np.array_equal(arrays[name], getattr(wanted, name))
+
+
+def test_requests_that_go_together_get_what_each_gets_alone(engine):
+    ways = [
+        (POSITIONS, {"playouts": 50, "komi": 0.5, "seed": 3}),
+        (POSITIONS[1], {"playouts": 50, "komi": [2.5], "seed": 3}),  # the same program and seed: in one batch with the first
+        (POSITIONS, {"playouts": 50, "seed": 3, "streams": [7, 7]}),
+        (POSITIONS, {"playouts": 50, "seed": 2**63 + 1}),
+        (POSITIONS[0], {"playouts": 50, "seed": 3, "first_playout": 50}),
+        (POSITIONS[0], {"playouts": 50, "seed": 3, "statistics": ["ownership"]}),
+    ]
+    answers = engine.evaluate([asked(position, **more) for position, more in ways])
+    for answer, (position, more) in zip(answers, ways):
+        options = {name: value for name, value in more.items() if name != "playouts"}
+        same(answer, jaxgo.evaluate(position, more["playouts"], **options))
+
+
+def test_who_is_to_blame_is_told_and_the_others_are_answered(engine):
+    dead = np.zeros((1, 5, 5), np.int8)
+    dead[0, 0, :2], dead[0, 1, 0] = (1, -1), -1
+    wrong = boards.read(npz(boards=dead, playouts=50), Limits())
+    occupied = boards.read(npz(boards=np.asarray(POSITIONS.to_array())[:1], ko=6, playouts=50), Limits())
+    good, refused, other = engine.evaluate([asked(POSITIONS, playouts=50), wrong, occupied])
+    same(good, jaxgo.evaluate(POSITIONS, 50))
+    assert refused.document() == {
+        "error": "boards must have liberties, but the chain at row 0, column 0 of position 0 has none", "field": "boards"
+    }  # fmt: skip
+    assert other.status == NOT_ALLOWED and other.field == "ko" and "point 6 of position 0 is occupied" in other.text
+
+
+@pytest.mark.parametrize("more", [{"playouts": 100}, {"analyzeTurns": [0, 1], "includeOwnership": True, "seed": 5}])
+def test_a_query_gets_the_replies_of_the_analysis_engine(engine, more):
+    body = query(**more)
+    replies = engine.answer(queries.read(body, OPTIONS, Limits()).object)
+    talk = Talk(options=OPTIONS)
+    talk.send(json.loads(body))
+    wanted = talk.finals(len(more.get("analyzeTurns", [1])))
+    talk.end()
+    assert {(reply["id"], reply["turnNumber"]): reply for reply in replies} == wanted
+
+
+def test_what_only_playing_the_game_shows(engine):
+    refused = engine.answer(json.loads(query(moves=[["B", "C3"], ["W", "C3"]])))
+    assert isinstance(refused, Refusal) and (refused.status, refused.field, refused.name) == (NOT_ALLOWED, "moves", "a")
+    assert refused.text == "moves: Illegal move 1: W C3: the point is occupied"
+
+
+def test_an_action_is_answered(engine):
+    (reply,) = engine.answer(json.loads(query(action="query_models")))
+    assert reply["models"][0]["name"] == "jaxgo-rave"
+
+
+def test_a_full_queue_is_busy():
+    engine = Engine(ServiceOptions(visits=300, queue=1))
+    refused = engine.answer(json.loads(query(analyzeTurns=[0, 1])))
+    engine.end()
+    assert refused.status == BUSY and "busy: The queue is full" in refused.text

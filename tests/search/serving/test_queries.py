@@ -1,0 +1,69 @@
+"""Queries of the analysis protocol over HTTP: what is read, and what is refused before any work is done."""
+
+import json
+
+import pytest
+
+from search.analysis.options import ServiceOptions
+from search.serving import queries
+from search.serving.limits import MALFORMED, NOT_ALLOWED, Limits, Refusal
+from tests.search.serving.asking import query
+
+OPTIONS = ServiceOptions(visits=300, playouts=50)
+
+
+def read(body: bytes, limits: Limits | None = None) -> queries.Asked:
+    """A query as the service reads it."""
+    return queries.read(body, OPTIONS, limits or Limits())
+
+
+def test_a_query_is_passed_on_as_it_is_but_for_what_has_no_effect():
+    asked = read(query(analyzeTurns=[1, 0], reportDuringSearchEvery=0.5, maxVisits=400))
+    assert asked.object == json.loads(query(analyzeTurns=[1, 0], maxVisits=400))
+    assert asked.turns == (1, 0) and asked.positions == 2
+    (warning,) = asked.warnings
+    assert warning["field"] == "reportDuringSearchEvery" and warning["id"] == "a" and "no effect" in warning["warning"]
+
+
+def test_actions_that_make_sense_for_one_request():
+    assert read(query(action="query_version")).positions == 0
+    for action in ("terminate_all", "clear_cache", 3):
+        with pytest.raises(Refusal, match="action must be one of query_version, query_models over HTTP") as refused:
+            read(query(action=action))
+        assert (refused.value.status, refused.value.field, refused.value.name) == (NOT_ALLOWED, "action", "a")
+
+
+@pytest.mark.parametrize(("body", "status", "field", "text"), [
+    (b"", MALFORMED, None, "parse error"),
+    (b"\xff{}", MALFORMED, None, "parse error"),
+    (b"[]", MALFORMED, None, "must be a json object"),
+    (b"[" * 100_000, MALFORMED, None, "parse error"),
+    (b'{"moves": []}', MALFORMED, None, 'must have a string "id" field'),
+    (query(boardXSize=26, boardYSize=26), NOT_ALLOWED, "boardXSize", "boardXSize: Must be an integer from 2 to 25, not 26"),
+    (query(maxVisits=0), NOT_ALLOWED, "maxVisits", "maxVisits: Must be an integer from 1 to"),
+    (query(komi=1e308 * 10), NOT_ALLOWED, "komi", "komi: Must be a number within a float's range"),
+    (query(analyzeTurns=[2]), NOT_ALLOWED, "analyzeTurns", "must be from 0 to 1"),
+])  # fmt: skip
+def test_what_is_wrong_is_named(body, status, field, text):
+    with pytest.raises(Refusal) as refused:
+        read(body)
+    assert (refused.value.status, refused.value.field) == (status, field) and text in refused.value.text
+    assert refused.value.name == (None if status == MALFORMED else "a")
+
+
+@pytest.mark.parametrize(("more", "limits", "field", "text"), [
+    ({"analyzeTurns": [0, 1]}, Limits(positions=1), "analyzeTurns", "analyzeTurns must be at most 1 here, not 2"),
+    ({"maxVisits": 501}, Limits(playouts=500), "maxVisits", "maxVisits must be at most 500 here, not 501"),
+    ({"playouts": 501}, Limits(playouts=500), "playouts", "playouts must be at most 500 here, not 501"),
+    ({}, Limits(playouts=299), "maxVisits", "maxVisits must be at most 299 here, not 300"),
+    ({"maxVisits": 1}, Limits(playouts=49), "maxVisits", "maxVisits must be at most 49 here, not 50"),
+    ({"maxVisits": 2}, Limits(playouts=191), "maxVisits", "maxVisits must be at most 191 here, not 192"),
+    ({"analyzeTurns": [0, 1]}, Limits(work=599), "maxVisits", "must be at most 599 for all positions of a request"),
+    ({"includeMovesOwnership": True}, Limits(numbers=649), "analyzeTurns", "at most 649 numbers of ownership"),
+])  # fmt: skip
+def test_what_is_too_much_is_named(more, limits, field, text):
+    assert read(query(**more)).positions >= 1
+    with pytest.raises(Refusal) as refused:
+        read(query(**more), limits)
+    refusal = refused.value
+    assert (refusal.status, refusal.field, refusal.name) == (NOT_ALLOWED, field, "a") and text in refusal.text
