@@ -32,6 +32,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are l
 
 TOKEN, REPLICA = "a-token-of-the-tests", "ray::ServeReplica:jaxgo:engine"
 SEEDS, PLAYOUTS = 16, 200
+README = pathlib.Path(__file__).parents[3] / "README.md"
 
 
 class Served:
@@ -108,6 +109,10 @@ def test_a_service_from_its_start_to_its_end(tmp_path: pathlib.Path) -> None:
         (reply,) = served.post("/analysis", query(moves=[], playouts=PLAYOUTS, seed=3)).document()
         wanted = jaxgo.evaluate(jaxgo.Position.empty(5), PLAYOUTS, komi=0.5, seed=3)
         assert reply["rootInfo"]["visits"] == PLAYOUTS and reply["rootInfo"]["winrate"] == pytest.approx(wanted.win_rate[0])
+        (example,) = re.findall(r"^```py\n(.*?)^```", README.read_text("utf-8"), re.S | re.M)
+        names: dict[str, object] = {"token": TOKEN}
+        exec(compile(example.replace("127.0.0.1:8080", served.address).replace("9, 9", "5, 5"), str(README), "exec"), names)
+        assert names["result"].num_playouts.tolist() == [1000, 1000]
         assert served.post("/analysis", query(maxVisits=100_001)).document()["field"] == "maxVisits"
         assert served.post("/evaluate", b"x" * (5 << 20)).status == 413
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -195,6 +200,32 @@ def test_a_replica_that_is_killed_under_load_loses_nothing(two_replicas: Served)
         answered = dict(pair for clients_pairs in asking for pair in clients_pairs.result())
     check([answered[number] for number in range(len(answered))])
     assert two_replicas.counted()["jaxgo_tried_again_total"] > 0
+
+
+@pytest.mark.slow
+def test_replicas_come_with_the_load_and_there_is_one_without(tmp_path: pathlib.Path) -> None:
+    served = Served(tmp_path, "--replicas", "1:2")
+
+    def replicas() -> int:
+        return served.post("/health").document()["replicas"]
+
+    def ask(number: int) -> None:
+        while not over.is_set():
+            ask_until_answered(served, number)
+
+    over = threading.Event()
+    try:
+        assert replicas() == 1
+        with concurrent.futures.ThreadPoolExecutor(32) as clients:
+            asking = [clients.submit(ask, number) for number in range(32)]
+            try:
+                assert eventually(lambda: replicas() == 2, 180)
+            finally:
+                over.set()
+        assert all(client.result() is None for client in asking)
+        assert eventually(lambda: replicas() == 1, 300)
+    finally:
+        served.close()
 
 
 @pytest.mark.slow
