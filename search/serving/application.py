@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import dataclasses
 import logging
 import os
@@ -91,7 +92,7 @@ class Application:
     """
 
     def __init__(self, deployment: Deployment, on_again: Callable[[], None] = lambda: None):
-        self._deployment, self._on_again, self._handle = deployment, on_again, None
+        self._deployment, self._on_again, self._handle, self._deployed = deployment, on_again, None, False
         self.replicas, self._over = 0, threading.Event()
         """`replicas` are those that are ready, as they were last looked at."""
         resources = ray.cluster_resources()
@@ -122,7 +123,7 @@ class Application:
         try:
             serve.start(proxy_location="Disabled", logging_config=_QUIET)
             logging.getLogger("ray.serve").setLevel(logging.ERROR)  # which the start has set to its own
-            application = deployment.bind(options, asked.sizes, version())
+            application, self._deployed = deployment.bind(options, asked.sizes, version()), True
             self._handle = serve.run(application, name=asked.name, route_prefix=None)
         except (RayError, RuntimeError) as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -134,8 +135,9 @@ class Application:
         """Ends the replicas."""
         self._over.set()
         self.replicas = 0
-        if self._handle is not None:
-            serve.delete(self._deployment.name)
+        if self._deployed:
+            with contextlib.suppress(RayError, RuntimeError):  # the cluster is lost
+                serve.delete(self._deployment.name)
 
     async def answer(self, asked: dict) -> list[dict] | Refusal:
         """See `Engine.answer`."""

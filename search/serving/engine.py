@@ -10,6 +10,7 @@ import numpy as np
 import jaxgo
 from jaxgo import BLACK, NO_KO, Position
 from jaxgo.backends import programs
+from jaxgo.playing.policies.in_order import policy_of
 from search.analysis.fields import QueryError, QueueFull
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
@@ -88,6 +89,11 @@ class Engine:
 
     def _alike(self, group: list[Boards]) -> list[bytes | Refusal]:
         """Of requests that differ in their positions, komi and streams only."""
+        first = group[0]
+        try:
+            policy_of(self._options.policy, first.size)
+        except ValueError as error:
+            return [Refusal(NOT_ALLOWED, f"boards must suit the engine's policy: {error}", "boards")] * len(group)
         try:
             position = _position(group)
         except (TypeError, ValueError) as error:
@@ -95,7 +101,6 @@ class Engine:
                 return [answer for asked in group for answer in self._alike([asked])]
             text = str(error).replace("stones must", "boards must")
             return [Refusal(NOT_ALLOWED, text, text.partition(" ")[0])]
-        first = group[0]
         found = jaxgo.evaluate(
             position, first.playouts, komi=np.concatenate([np.broadcast_to(x.komi, x.positions) for x in group]), seed=first.seed,
             streams=np.concatenate([_streams(x) for x in group]), first_playout=first.first_playout,

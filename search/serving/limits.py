@@ -20,6 +20,10 @@ class Refusal(Exception):
         super().__init__(status, text, field, name)
         self.status, self.text, self.field, self.name = status, text, field, name
 
+    def of(self, name: str) -> "Refusal":
+        """The same of the query with an id."""
+        return Refusal(self.status, self.text, self.field, name)
+
     def document(self) -> dict:
         """What the client is told: `error`, and `field` and `id` where they are known."""
         told = {"error": self.text, "field": self.field, "id": self.name}

@@ -7,8 +7,8 @@ import uvicorn
 
 #: Connections beyond those that may be accepted; with more, new ones are told "busy" at once.
 MORE_CONNECTIONS = 1_024
-#: Seconds that a connection may be idle.
-_IDLE = 75
+#: Seconds that a connection may be idle, and connections that wait to be taken.
+_IDLE, _BACKLOG = 75, 2_048
 
 
 class Listener:
@@ -51,9 +51,11 @@ class Listener:
         """
         self._server = uvicorn.Server(uvicorn.Config(
             application, lifespan="off", ws="none", loop="asyncio", log_config=None, log_level="error", access_log=False,
-            proxy_headers=False, server_header=False, timeout_keep_alive=_IDLE, limit_concurrency=most + MORE_CONNECTIONS,
+            proxy_headers=False, server_header=False, timeout_keep_alive=_IDLE, backlog=_BACKLOG,
+            limit_concurrency=most + MORE_CONNECTIONS,
         ))  # fmt: skip
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, name="listens", daemon=True)
+        self._socket.listen(_BACKLOG)  # so that nobody is turned away until the thread gets there
         self._thread.start()
 
     def close(self, seconds: float | None = None) -> None:

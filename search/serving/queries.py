@@ -63,25 +63,29 @@ def read(body: bytes, options: ServiceOptions, limits: Limits) -> Asked:
     warnings = tuple({"field": field, "id": name, "warning": text} for field in ignored)
     try:
         query, _ = protocol.read_query(asked)
+        return Asked(asked, query.turns, warnings, _answer(query, options, limits))
     except QueryError as error:
         raise refusal_of(error, NOT_ALLOWED, name) from None
+    except Refusal as refusal:
+        raise refusal.of(name) from None
     except RecursionError:
         raise Refusal(MALFORMED, "the request is nested too deeply", name=name) from None
+
+
+def _answer(query: protocol.Query, options: ServiceOptions, limits: Limits) -> int:
+    """Bytes of the answer to a query, at most about; Refusal where it asks for too much, or for what cannot be played."""
     try:
         policy_of(options.policy, query.size)
     except ValueError as error:
-        raise Refusal(NOT_ALLOWED, f"boardXSize must suit the engine's policy: {error}", "boardXSize", name) from None
-    try:
-        field, playouts = _playouts(query, options)
-        limits.check(len(query.turns), playouts, ("analyzeTurns", field))
-        numbers = _numbers(query)
-        if numbers > limits.numbers:
-            text = f"analyzeTurns must make at most {limits.numbers:,} numbers of ownership in an answer, not {numbers:,}"
-            raise Refusal(NOT_ALLOWED, text, "analyzeTurns")
-    except Refusal as error:
-        raise Refusal(error.status, error.text, error.field, name) from None
-    answer = _OF_NUMBER * numbers + len(query.turns) * (_OF_POSITION + _OF_POINT * query.points)
-    return Asked(asked, query.turns, warnings, answer)
+        raise Refusal(NOT_ALLOWED, f"boardXSize must suit the engine's policy: {error}", "boardXSize") from None
+    field, playouts = _playouts(query, options)
+    limits.check(len(query.turns), playouts, ("analyzeTurns", field))
+    wanted, points, turns = query.wanted, query.points, len(query.turns)
+    numbers = turns * points * (wanted.ownership + (points + 1) * wanted.moves_ownership)
+    if numbers > limits.numbers:
+        text = f"must make at most {limits.numbers:,} numbers of ownership in an answer, not {numbers:,}"
+        raise Refusal(NOT_ALLOWED, f"analyzeTurns {text}", "analyzeTurns")
+    return _OF_NUMBER * numbers + turns * (_OF_POSITION + _OF_POINT * points)
 
 
 def refusal_of(error: QueryError, status: int, name: str | None = None) -> Refusal:
@@ -97,8 +101,3 @@ def _playouts(query: protocol.Query, options: ServiceOptions) -> tuple[str, int]
     visits = options.visits if query.visits is None else query.visits
     return "maxVisits", options.playouts if visits == 1 else max(visits, LEAST_PLAYOUTS)
 
-
-def _numbers(query: protocol.Query) -> int:
-    """Numbers of ownership in the answer, at most."""
-    wanted, points = query.wanted, query.points
-    return len(query.turns) * points * (wanted.ownership + (points + 1) * wanted.moves_ownership)

@@ -108,6 +108,13 @@ def test_an_action_is_answered(engine):
     assert reply["models"][0]["name"] == "jaxgo-rave"
 
 
+def test_boards_that_the_policy_is_not_for():
+    engine = Engine(ServiceOptions(policy=jaxgo.Advisor(0.5, jaxgo.AdvisorTable(9))))
+    (refused,) = engine.evaluate([asked(POSITIONS)])
+    engine.end()
+    assert (refused.status, refused.field) == (NOT_ALLOWED, "boards") and "boards must suit the engine's policy" in refused.text
+
+
 def test_a_full_queue_is_busy():
     engine = Engine(ServiceOptions(visits=300, queue=1))
     refused = engine.answer(json.loads(query(analyzeTurns=[0, 1])))
