@@ -81,6 +81,8 @@ class Client:
 
     async def ask(self, kind: Kind, number: int) -> int:
         """The status of the answer, once all of that is read."""
+        while self._idle and self._idle[-1][0].at_eof():  # the service has closed what was idle for long
+            self._idle.pop()[1].close()
         reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(*self._address)
         body = kind.body(number)
         head = f"POST {kind.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -123,7 +125,8 @@ async def capacity(client: Client, kind: Kind, seconds: float) -> float:
     async def ask() -> None:
         nonlocal answered
         while time.monotonic() < until:
-            answered += await client.ask(kind, next(numbers)) == DONE
+            status = await client.ask(kind, next(numbers))
+            answered += status == DONE
 
     await asyncio.gather(*(ask() for _ in range(CLIENTS)))
     return answered / seconds
@@ -181,10 +184,10 @@ def draw(found: dict[Kind, tuple[float, dict[float, list[Run]]]], path: str) -> 
     for (above, below), (kind, (most, runs)) in zip(panels.T, found.items()):
         for which, (colour, marker) in _STYLES.items():
             spread = [percentiles(made, which) for made in runs.values()]
-            above.errorbar(runs, **_bars(spread), color=colour, marker=marker, capsize=3, label=f"p{which}")
+            above.errorbar(list(runs), **_bars(spread), color=colour, marker=marker, capsize=3, label=f"p{which}")
         busy = [[100 * run.busy for run in made] for made in runs.values()]
         spread = [(np.median(each), min(each), max(each)) for each in busy]
-        below.errorbar(runs, **_bars(spread), color="black", marker="^", capsize=3)
+        below.errorbar(list(runs), **_bars(spread), color="black", marker="^", capsize=3)
         for axes in (above, below):
             axes.axvline(most, color="gray", linestyle=":", label=f"answered to {CLIENTS} clients who ask in a row")
             axes.grid(alpha=0.3)

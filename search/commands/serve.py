@@ -37,6 +37,7 @@ GET /metrics     counts and times for Prometheus; those of the replicas' batches
 
 Other requests need the header "Authorization: Bearer TOKEN". What is wrong is told as JSON, {{"error": ..., "field": ...}}: 400
 malformed, 401 no token, 413 too large, 422 a field is not what it must be or asks for too much, 503 busy, with Retry-After.
+--memory and --threads are for each replica; without --memory all that this machine has room for share a quarter of its memory.
 
 {bots.listing(analysis.TREES)}
 examples:
@@ -53,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from search.serving.limits import Limits
 
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    ray = "the Ray cluster: local for one on this machine alone, auto for the one that it is part of, or an address"
-    parser.add_argument("--ray", required=True, metavar="ADDRESS", help=ray)
+    ray = "the Ray cluster: local (the default) for one on this machine alone, auto for the one that it is part of, or an address"
+    parser.add_argument("--ray", nargs="?", default="local", const="local", metavar="ADDRESS", help=ray)
     host = "where to listen (default: %(default)s, this machine alone; there is no TLS)"
     parser.add_argument("--host", default=_LOCAL, help=host)
     port = "0 takes any that is free (default: %(default)s)"
@@ -89,6 +90,9 @@ def run(args: argparse.Namespace) -> int:
     from search.cluster import ClusterError, connected
 
     token = _token_of(args)
+    for name in ("visits", "playouts"):
+        if getattr(args, name) > args.max_playouts:
+            raise UsageError(f"--{name} must be at most --max-playouts, {args.max_playouts:,}, not {getattr(args, name):,}")
     with contextlib.ExitStack() as stack, _ending() as signals:
         try:
             ray = stack.enter_context(connected(args.ray, "serve"))

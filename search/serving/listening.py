@@ -58,9 +58,9 @@ class Listener:
         self._socket.listen(_BACKLOG)  # so that nobody is turned away until the thread gets there
         self._thread.start()
 
-    def close(self, seconds: float | None = None) -> None:
-        """Takes no more requests, and waits until those that are accepted are answered, at most so long; None without end."""
+    def close(self) -> None:
+        """Takes no more requests, and waits until those that are accepted are answered."""
         if self._server is not None:
             self._server.should_exit = True
-            self._thread.join(seconds)
+            self._thread.join()
         self._socket.close()

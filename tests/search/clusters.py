@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,6 +11,8 @@ from collections.abc import Callable
 
 #: Ray keeps a token in the user's home otherwise; these clusters are this machine's alone.
 ENVIRONMENT = os.environ | {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+#: In the command line of a node's own process.
+RAYLET = "raylet/raylet"
 
 
 def processes(name: str) -> list[int]:
@@ -64,6 +67,21 @@ def kill(process: int) -> None:
         os.kill(process, signal.SIGKILL)
     except ProcessLookupError:
         pass
+
+
+def start_two_nodes(started: list[subprocess.Popen]) -> str:
+    """Starts two nodes of one core each on this machine, whose processes are added to a list; the cluster's address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    ray = [str(pathlib.Path(sys.executable).with_name("ray")), "start", "--block", "--num-cpus", "1"]
+    ray += ["--node-ip-address", "127.0.0.1"]
+    for where in (["--head", "--port", address.rpartition(":")[2], "--include-dashboard=false"], ["--address", address]):
+        started.append(subprocess.Popen([*ray, *where], env=ENVIRONMENT, start_new_session=True, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL))  # fmt: skip
+        wait_until(lambda: below(started[-1].pid, RAYLET), started[-1])
+        time.sleep(5)
+    return address
 
 
 def end_all(started: list[subprocess.Popen]) -> None:

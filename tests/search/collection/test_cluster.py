@@ -10,7 +10,6 @@ import os
 import pathlib
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ from collections.abc import Iterator
 import pytest
 
 from jaxgo.cli import main
-from tests.search.clusters import ENVIRONMENT, below, end_all, kill, start, wait_until
+from tests.search.clusters import ENVIRONMENT, RAYLET, below, end_all, kill, start, start_two_nodes, wait_until
 from tests.search.collection.games import (
     COMMON,
     GNU_GO,
@@ -34,7 +33,7 @@ from tests.search.collection.games import (
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'jaxgo[cluster]'")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
-WORKER, RAYLET = "ray::MapWorker", "raylet/raylet"
+WORKER = "ray::MapWorker"
 
 
 def held(folder: pathlib.Path) -> int:
@@ -129,16 +128,7 @@ def test_twenty_kills_at_random_moments_lose_nothing(tmp_path: pathlib.Path, sta
 @pytest.mark.slow
 def test_a_node_that_is_lost_is_done_without(tmp_path: pathlib.Path, started: list) -> None:
     common = [str(GNU_GO), "--every", "20", "--playouts", "2000", "--batch", "8"]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    ray = [str(pathlib.Path(sys.executable).with_name("ray")), "start", "--block", "--num-cpus", "1"]
-    ray += ["--node-ip-address", "127.0.0.1"]
-    for where in (["--head", "--port", address.rpartition(":")[2], "--include-dashboard=false"], ["--address", address]):
-        started.append(subprocess.Popen([*ray, *where], env=ENVIRONMENT, start_new_session=True, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL))  # fmt: skip
-        wait_until(lambda: below(started[-1].pid, RAYLET), started[-1])
-        time.sleep(5)
+    address = start_two_nodes(started)
     out = tmp_path / "out"
     process = start(["collection", *common, "--out", str(out), "--ray", address, "--json"])
     started.append(process)

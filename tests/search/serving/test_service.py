@@ -7,6 +7,7 @@ The long tests take some minutes of a machine of two cores:
 
 import collections
 import concurrent.futures
+import contextlib
 import io
 import itertools
 import json
@@ -24,7 +25,7 @@ import pytest
 import jaxgo
 from jaxgo.cli import main
 from tests.search.analysis.talk import eventually
-from tests.search.clusters import below, end_all, kill, start, wait_until
+from tests.search.clusters import RAYLET, below, end_all, kill, start, start_two_nodes, wait_until
 from tests.search.serving.asking import npz, post, query
 
 pytest.importorskip("ray.serve", reason="Ray Serve is not installed: pip install 'jaxgo[cluster]'")
@@ -38,9 +39,9 @@ README = pathlib.Path(__file__).parents[3] / "README.md"
 class Served:
     """A service, and who asks it."""
 
-    def __init__(self, folder: pathlib.Path, *arguments: str):
+    def __init__(self, folder: pathlib.Path, *arguments: str, ray: str = "local"):
         (folder / "token").write_text(f"{TOKEN}\n")
-        common = ["serve", "--ray", "local", "--port", "0", "--sizes", "5", "--token-file", str(folder / "token")]
+        common = ["serve", "--ray", ray, "--port", "0", "--sizes", "5", "--token-file", str(folder / "token")]
         self.process, self.said = start([*common, *arguments]), []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -148,6 +149,28 @@ def ask_until_answered(served: Served, number: int) -> tuple[collections.Counter
         time.sleep(0.05)
 
 
+@contextlib.contextmanager
+def load(served: Served, count: int) -> Iterator[list[tuple[collections.Counter, bytes]]]:
+    """So many clients who ask one request after the other as long as this lasts; at its end the results, request by request."""
+    over, numbers, results = threading.Event(), itertools.count(), []
+
+    def ask() -> list[tuple[int, tuple]]:
+        answered = []
+        while not over.is_set():
+            number = next(numbers)
+            answered.append((number, ask_until_answered(served, number)))
+        return answered
+
+    with concurrent.futures.ThreadPoolExecutor(count) as clients:
+        asking = [clients.submit(ask) for _ in range(count)]
+        try:
+            yield results
+        finally:
+            over.set()
+    answered = dict(pair for pairs in asking for pair in pairs.result())
+    results += [answered[number] for number in range(len(answered))]
+
+
 def check(results: list[tuple[collections.Counter, bytes]]) -> collections.Counter:
     """That each request was answered, and alike requests alike; the statuses."""
     wanted = [jaxgo.evaluate(position(), PLAYOUTS, komi=0.5, seed=seed) for seed in range(SEEDS)]
@@ -176,30 +199,34 @@ def test_64_clients_at_a_time_are_answered_once_or_told_busy(two_replicas: Serve
 
 @pytest.mark.slow
 def test_a_replica_that_is_killed_under_load_loses_nothing(two_replicas: Served) -> None:
-    over, numbers = threading.Event(), itertools.count()
-
-    def ask() -> list[tuple[int, tuple]]:
-        answered = []
-        while not over.is_set():
-            number = next(numbers)
-            answered.append((number, ask_until_answered(two_replicas, number)))
-        return answered
-
-    with concurrent.futures.ThreadPoolExecutor(16) as clients:
-        asking = [clients.submit(ask) for _ in range(16)]
-        try:
-            for _ in range(4):
-                time.sleep(3)
-                replicas = below(two_replicas.process.pid, REPLICA)
-                kill(replicas[0])
-                again = lambda killed=replicas[0]: len(set(below(two_replicas.process.pid, REPLICA)) - {killed}) == 2  # noqa: E731
-                assert wait_until(again, two_replicas.process)
+    with load(two_replicas, 16) as results:
+        for _ in range(4):
             time.sleep(3)
-        finally:
-            over.set()
-        answered = dict(pair for clients_pairs in asking for pair in clients_pairs.result())
-    check([answered[number] for number in range(len(answered))])
+            killed = below(two_replicas.process.pid, REPLICA)[0]
+            kill(killed)
+            assert eventually(lambda gone=killed: len({*below(two_replicas.process.pid, REPLICA)} - {gone}) == 2, 120)
+        time.sleep(3)
+    assert check(results)[200] > 100
     assert two_replicas.counted()["jaxgo_tried_again_total"] > 0
+
+
+@pytest.mark.slow
+def test_a_node_that_is_lost_loses_nothing(tmp_path: pathlib.Path) -> None:
+    nodes, served = [], None
+    try:
+        served = Served(tmp_path, "--replicas", "2", ray=start_two_nodes(nodes))
+        assert len(below(nodes[1].pid, REPLICA)) == 1, "a replica on each node"
+        with load(served, 8) as results:
+            time.sleep(3)
+            kill(below(nodes[1].pid, RAYLET)[0])
+            assert eventually(lambda: served.post("/health").document()["replicas"] == 1, 120)
+            time.sleep(3)
+        check(results)
+        assert served.end() == 0
+    finally:
+        if served is not None:
+            served.close()
+        end_all(nodes)
 
 
 @pytest.mark.slow
@@ -209,20 +236,11 @@ def test_replicas_come_with_the_load_and_there_is_one_without(tmp_path: pathlib.
     def replicas() -> int:
         return served.post("/health").document()["replicas"]
 
-    def ask(number: int) -> None:
-        while not over.is_set():
-            ask_until_answered(served, number)
-
-    over = threading.Event()
     try:
         assert replicas() == 1
-        with concurrent.futures.ThreadPoolExecutor(32) as clients:
-            asking = [clients.submit(ask, number) for number in range(32)]
-            try:
-                assert eventually(lambda: replicas() == 2, 180)
-            finally:
-                over.set()
-        assert all(client.result() is None for client in asking)
+        with load(served, 32) as results:
+            assert eventually(lambda: replicas() == 2, 180)
+        check(results)
         assert eventually(lambda: replicas() == 1, 300)
     finally:
         served.close()
@@ -241,6 +259,7 @@ def test_ctrl_c_ends_it_with_all_of_ray(tmp_path: pathlib.Path) -> None:
     (["--token", "short"], "at least 8"), (["--token-file", "no-such-file"], "cannot be read"),
     (["--replicas", "3:2"], "1 <= MIN <= MAX"), (["--sizes", "9,26"], "between 2 and 25"), (["--port", "70000"], "65535"),
     (["--token", "long-enough", "--no-token"], "not allowed with"), (["--max-body", "1"], "between 1024 and"),
+    (["--visits", "2000", "--max-playouts", "1999"], "--visits must be at most --max-playouts, 1,999, not 2,000"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_before_ray_is_started(arguments, text, capfd) -> None:
     assert main(["serve", "--ray", "local", *arguments]) == 2
