@@ -4,9 +4,9 @@
 
 Starts the service, finds out how many requests a second 64 clients get answered who each ask again as soon as they are answered,
 and then sends requests at random moments (a Poisson process) at given shares of that rate, whether the earlier ones have been
-answered or not. A latency runs from the moment that a request was due to the last byte of its answer, so that waiting for a
-service that falls behind is counted. Loads are measured in turn, several runs of each; the bars go from the least to the greatest
-of the runs. Who asks runs on the same machine as who answers.
+answered or not. The service accepts 64 at a time, and tells others "busy". A latency runs from the moment that a request was due
+to the last byte of its answer, so that waiting for a service that falls behind is counted. Loads are measured in turn, several
+runs of each; the bars go from the least to the greatest of the runs. Who asks runs on the same machine as who answers.
 """
 
 import argparse
@@ -26,13 +26,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bench import hardware
+
 #: Loads, as shares of what 64 clients get answered.
-SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.1, 1.5)
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
 CLIENTS, BOARDS, PLAYOUTS, VISITS = 64, 16, 500, 1_000
 TOKEN = "the-token-of-the-benchmark"
 BUSY, DONE = 503, 200
-#: The colours of Okabe and Ito, which most people can tell apart, and markers.
-_STYLES = {50: ("#0072B2", "o"), 99: ("#D55E00", "s")}
+#: The colours of Okabe and Ito, which most people can tell apart, markers, and a little to one side, so that bars do not meet.
+_STYLES = {50: ("#0072B2", "o", 0.99), 99: ("#D55E00", "s", 1.01)}
 
 
 class Kind(NamedTuple):
@@ -102,6 +104,7 @@ class Client:
 def service(ray: str, replicas: int) -> Iterator[tuple[str, int]]:
     """(host, port) of a service, as long as this lasts."""
     command = [sys.executable, "-m", "jaxgo", "serve", "--ray", ray, "--replicas", str(replicas), "--sizes", "9", "--port", "0"]
+    command += ["--queue", str(CLIENTS)]
     variables = os.environ | {"JAXGO_TOKEN": TOKEN}
     with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -145,7 +148,7 @@ async def load(client: Client, kind: Kind, rate: float, seconds: float, seed: in
     answers = await asyncio.gather(*(ask(number, moment) for number, moment in enumerate(due)))
     wrong = {status for status, _ in answers} - {DONE, BUSY}
     if wrong:
-        raise SystemExit(f"{kind.name}: answered with {wrong}")
+        raise SystemExit(f"{kind.name}: answered with status {', '.join(map(str, sorted(wrong)))}")
     return Run(np.array([taken for status, taken in answers if status == DONE]), np.mean([s == BUSY for s, _ in answers]))
 
 
@@ -182,9 +185,10 @@ def draw(found: dict[Kind, tuple[float, dict[float, list[Run]]]], path: str) -> 
     figure = Figure(figsize=(5 * len(found), 5.4), layout="constrained")
     panels = figure.subplots(2, len(found), sharex="col", sharey="row", height_ratios=(3, 1))
     for (above, below), (kind, (most, runs)) in zip(panels.T, found.items()):
-        for which, (colour, marker) in _STYLES.items():
+        for which, (colour, marker, aside) in _STYLES.items():
             spread = [percentiles(made, which) for made in runs.values()]
-            above.errorbar(list(runs), **_bars(spread), color=colour, marker=marker, capsize=3, label=f"p{which}")
+            rates = aside * np.array(list(runs))
+            above.errorbar(rates, **_bars(spread), color=colour, marker=marker, capsize=3, label=f"p{which}")
         busy = [[100 * run.busy for run in made] for made in runs.values()]
         spread = [(np.median(each), min(each), max(each)) for each in busy]
         below.errorbar(list(runs), **_bars(spread), color="black", marker="^", capsize=3)
@@ -195,7 +199,7 @@ def draw(found: dict[Kind, tuple[float, dict[float, list[Run]]]], path: str) -> 
         below.set(xlabel="offered load (requests / s)", ylim=(-4, 104))
     panels[0, 0].set_ylabel("latency (ms)")
     panels[1, 0].set_ylabel('told "busy" (%)')
-    panels[0, 0].legend()
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.savefig(path, dpi=150)
 
 
@@ -208,8 +212,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="of a run (default: %(default)s)")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each load (default: %(default)s)")
     args = parser.parse_args(arguments)
+    busy_at_first = hardware.describe()["load_at_start"]
     with service(args.ray, args.replicas) as address:
         found = asyncio.run(measure(address, args.seconds, args.runs))
+    print(f"{busy_at_first}; one-minute load {os.getloadavg()[0]:.1f} at the end")
     for kind, (most, runs) in found.items():
         print(f"{kind.name}: {most:.1f} requests/s are answered to {CLIENTS} clients, {args.replicas} replicas")
         for rate, made in runs.items():
