@@ -1,5 +1,6 @@
 """What a replica answers: the same as without a service, whatever goes together."""
 
+import dataclasses
 import io
 import json
 
@@ -30,8 +31,8 @@ POSITIONS = Position.concatenate([
 
 @pytest.fixture(scope="module")
 def engine():
-    """One for all tests."""
-    made = Engine(OPTIONS)
+    """One for all tests, on one core, as replicas are."""
+    made = Engine(dataclasses.replace(OPTIONS, threads=1))
     yield made
     made.end()
 
