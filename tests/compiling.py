@@ -1,7 +1,7 @@
 """How tests have their programs compiled: lightly, as most of their time goes into compiling, and few playouts are played.
 
-A program takes two to three times as long to compile as users have it, and then plays twenty times as fast; where tests play more
-than some ten thousand playouts, or for as long as they are let, the fixture `many_playouts` is for them.
+As users have it, a program takes three times as long to compile and plays twenty times as fast; where tests play more than some
+ten thousand playouts, or for as long as they are let, the fixture `many_playouts` is for them.
 
 The results are the same, which `tests/jaxgo/running/test_reproducibility.py` shows: its programs for several devices are compiled
 as users' are. So are those whose speed is tested (`tests/jaxgo/backends/test_cpu.py`).
