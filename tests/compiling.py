@@ -1,29 +1,63 @@
-"""How tests have their programs compiled: lightly, as most of their time goes into compiling.
+"""How tests have their programs compiled: lightly, as most of their time goes into compiling, and few playouts are played.
 
-The results are the same, which `tests/jaxgo/running/test_reproducibility.py` shows: its programs for several devices are compiled as
-users' are. So are those whose speed is tested (`tests/jaxgo/backends/test_cpu.py`).
+As users have it, a program takes three times as long to compile and plays twenty times as fast; where tests play more than some
+ten thousand playouts, or for as long as they are let, the fixture `many_playouts` is for them.
+
+The results are the same, which `tests/jaxgo/running/test_reproducibility.py` shows: its programs for several devices are compiled
+as users' are. So are those whose speed is tested (`tests/jaxgo/backends/test_cpu.py`).
 """
 
+import functools
 import importlib.metadata
 import os
 
-#: Compiler options where programs are run a few times only: half the time to compile again, and a fraction of the speed.
-LIGHT = {"xla_backend_optimization_level": 0}
+import pytest
+
+LEVEL = "xla_backend_optimization_level"
+FAST = 1
+"""The level for many playouts: half of what users have to wait for the compiler, and nearly all of the speed."""
 
 
-def _flags() -> list[str]:
-    flags = ["--xla_backend_optimization_level=1", "--xla_llvm_disable_expensive_passes=true"]
+def _flags(level: int) -> list[str]:
+    flags = [f"--{LEVEL}={level}", "--xla_llvm_disable_expensive_passes=true"]
     # XLA ends the process over a flag that it does not know; this one went with jax 0.12.
     if importlib.metadata.version("jaxlib").startswith("0.10."):
         flags.append("--xla_cpu_use_fusion_emitters=false")
     return flags
 
 
+def _with_flags(level: int) -> str:
+    return " ".join([*users_flags().split(), *_flags(level)])
+
+
 def compile_lightly() -> None:
-    """For this process and those it starts, if called before jax is imported: half the time to compile, little speed lost."""
-    os.environ["XLA_FLAGS"] = " ".join([*os.environ.get("XLA_FLAGS", "").split(), *_flags()])
+    """For this process and those it starts, if called before jax is imported."""
+    os.environ["XLA_FLAGS"] = _with_flags(0)
 
 
 def users_flags() -> str:
-    """XLA_FLAGS without what `compile_lightly` added."""
-    return " ".join(flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in _flags())
+    """XLA_FLAGS without what tests have added."""
+    ours = _flags(0) + _flags(FAST)
+    return " ".join(flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in ours)
+
+
+@functools.cache
+def _programs_for_many() -> tuple:
+    """What is kept of them, apart from the others."""
+    from jaxgo.backends.programs import Programs
+    from jaxgo.running import jobs, ring_program
+
+    return Programs(jobs._build), Programs(ring_program._build)
+
+
+def compile_for_many_playouts(patch: pytest.MonkeyPatch) -> None:
+    """For as long as the patch lasts, for this process and those it starts."""
+    from jaxgo.backends.cpu import Cpu
+    from jaxgo.running import jobs, ring_program
+
+    as_usual = Cpu.compiler_options
+    of_jobs, of_rings = _programs_for_many()
+    patch.setenv("XLA_FLAGS", _with_flags(FAST))
+    patch.setattr(Cpu, "compiler_options", lambda self: {**as_usual(self), LEVEL: FAST})
+    patch.setattr(jobs, "_compiled", of_jobs)
+    patch.setattr(ring_program, "compiled", of_rings)

@@ -18,6 +18,7 @@ from bench.matches.engine import find_gnugo
 from jaxgo import cli
 from jaxgo.base import source
 
+pytestmark = pytest.mark.usefixtures("many_playouts")
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
 #: Contestants whose programs are compiled once for all matches that play.
 LITTLE = ("rave", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")

@@ -1,14 +1,11 @@
 """10^5 random positions of all sizes, two thirds of them of the usual ones, against the scalar referee and sgfmill's board."""
 
-import functools
-
 import jax
 import numpy as np
 import pytest
 from sgfmill import boards
 
 import jaxgo
-from tests.compiling import LIGHT
 from tests.positions import every_size, from_games
 from tests.referee import NO_KO, Game
 
@@ -18,7 +15,7 @@ PASSES = 0.02
 
 def plan(size: int) -> tuple[int, int]:
     """(games side by side, stops in each) for a size; most positions are on small boards. A stop looks at two positions."""
-    return (250, 25) if size <= 9 else (8, 12)
+    return (250, 25) if size <= 9 else (4, 12)
 
 
 def test_random_positions_are_a_hundred_thousand():
@@ -68,13 +65,13 @@ def random_move(rng: np.random.Generator, game: Game) -> int:
     return game.pass_move
 
 
-@functools.partial(jax.jit, compiler_options=LIGHT)
+@jax.jit
 def everything(position: jaxgo.Position) -> tuple[jax.Array, ...]:
     """What `Position` says of a batch, in one program: many small ones would take three times as long to compile."""
     return position.to_array(), position.score(), position.legal(), position.useful()
 
 
-@functools.partial(jax.jit, compiler_options=LIGHT)
+@jax.jit
 def play(position: jaxgo.Position, moves: jax.Array) -> jaxgo.Position:
     """The positions after moves."""
     return position.play(moves)

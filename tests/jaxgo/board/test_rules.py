@@ -100,7 +100,7 @@ def spirals(size: int) -> np.ndarray:
     return stones
 
 
-@pytest.mark.parametrize("size", [5, 9, 13, 19, 25])
+@pytest.mark.parametrize("size", [5, 9, *(pytest.param(size, marks=pytest.mark.slow) for size in (13, 19)), 25])
 @pytest.mark.parametrize("to_play", [1, -1])
 def test_the_longest_chains_are_captured_by_their_last_liberty(size, to_play):
     stones = spirals(size)

@@ -335,6 +335,7 @@ def _start_long_run(*arguments: str) -> subprocess.Popen:
     pytest.fail(f"no progress was shown, only {seen}")
 
 
+@pytest.mark.usefixtures("many_playouts")
 def test_ctrl_c_prints_what_is_finished(tmp_path: pathlib.Path) -> None:
     plot = tmp_path / "game.png"
     process = _start_long_run("--plot", str(plot))
@@ -347,6 +348,7 @@ def test_ctrl_c_prints_what_is_finished(tmp_path: pathlib.Path) -> None:
     assert time.monotonic() - start < 30
 
 
+@pytest.mark.usefixtures("many_playouts")
 def test_sigterm_prints_what_is_finished_too() -> None:
     process = _start_long_run("--json")
     process.send_signal(signal.SIGTERM)

@@ -14,6 +14,8 @@ from tests import chi_square, exact, referee
 from tests.positions import from_games, middle_game, validate
 from tests.referee import Game
 
+pytestmark = pytest.mark.usefixtures("many_playouts")
+
 # Published figures of the reference bot.
 
 # Black's score from the empty 9x9 board, 10^6 playouts each (Don Dailey, 2008), and the mean length, pooled.

@@ -53,7 +53,7 @@ def g(size) -> Iterator[Geometry]:
         yield layout
 
 
-@pytest.mark.parametrize("size", [3, 5, 7, 9, 13, 16])
+@pytest.mark.parametrize("size", [3, 5, 7, 9, pytest.param(13, marks=pytest.mark.slow), 16])
 def test_only_the_ko_is_forgone(g, size):
     """Barred and dead points are illegal by the exact rules, but for one point right after a capture: the ko."""
     step = jax.jit(lambda lanes: in_one_loop(functools.partial(tick, g), lanes))

@@ -186,6 +186,18 @@ def test_values_are_needed_outside_of_traces(positions):
         jax.jit(lambda seed: jaxgo.evaluate(positions, 10, seed=seed).win_rate)(jax.random.key(0))
 
 
+@pytest.mark.parametrize("k", range(8))
+def test_evaluations_of_turned_positions(positions, whole, k):
+    """Turning an evaluation turns what it says of points, and nothing else; the inverse brings it back."""
+    turned = whole.symmetry(k)
+    board = np.rot90(np.fliplr(whole.ownership[1]) if k >= 4 else whole.ownership[1], k % 4)
+    np.testing.assert_array_equal(turned.ownership[1], board)
+    np.testing.assert_array_equal(turned.amaf_wins, jaxgo.transform_points(whole.amaf_wins, 5, k))
+    np.testing.assert_array_equal(turned.win_rate, whole.win_rate)
+    same(turned.symmetry(int(jaxgo.inverse_symmetry(k))), whole)
+    assert jaxgo.evaluate(positions, 5, statistics=[]).symmetry(k).win_rate.shape == (3,)
+
+
 def interruptions() -> None:
     """Run in a process of its own: Ctrl-C at 12 moments while many positions are added up."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
@@ -216,18 +228,7 @@ def interruptions() -> None:
 
 
 @only_on_linux
+@pytest.mark.usefixtures("many_playouts")
 def test_an_interruption_leaves_sums_that_belong_together():
     """Of each playout all sums are there, or none."""
     run_with_devices(1, "from tests.jaxgo.results import test_evaluation as here; here.interruptions()", lightly=True)
-
-
-@pytest.mark.parametrize("k", range(8))
-def test_evaluations_of_turned_positions(positions, whole, k):
-    """Turning an evaluation turns what it says of points, and nothing else; the inverse brings it back."""
-    turned = whole.symmetry(k)
-    board = np.rot90(np.fliplr(whole.ownership[1]) if k >= 4 else whole.ownership[1], k % 4)
-    np.testing.assert_array_equal(turned.ownership[1], board)
-    np.testing.assert_array_equal(turned.amaf_wins, jaxgo.transform_points(whole.amaf_wins, 5, k))
-    np.testing.assert_array_equal(turned.win_rate, whole.win_rate)
-    same(turned.symmetry(int(jaxgo.inverse_symmetry(k))), whole)
-    assert jaxgo.evaluate(positions, 5, statistics=[]).symmetry(k).win_rate.shape == (3,)

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("many_playouts")
+
 #: Counts by name; what is found in the cache on disk counts like what is compiled.
 CODE = """
 import json

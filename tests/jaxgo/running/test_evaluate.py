@@ -227,6 +227,7 @@ def test_many_positions():
 # Progress and interruption.
 
 
+@pytest.mark.usefixtures("many_playouts")
 def test_progress_counts_up_to_the_total():
     calls = []
     jaxgo.evaluate(jaxgo.Position.empty(9, 2), 100_000, seed=1, progress=lambda done, total: calls.append((done, total)))
@@ -235,12 +236,14 @@ def test_progress_counts_up_to_the_total():
     assert done == sorted(done) and done[-1] == 200_000 and len(set(done)) == len(done) >= 2
 
 
+@pytest.mark.usefixtures("many_playouts")
 def test_progress_of_playouts():
     calls = []
     jaxgo.playouts(jaxgo.Position.empty(9, 2), 20_000, progress=lambda done, total: calls.append((done, total)))
     assert calls[-1] == (40_000, 40_000)
 
 
+@pytest.mark.usefixtures("many_playouts")
 @pytest.mark.parametrize("batch", [1, 3])
 def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
     position = jaxgo.Position.empty(9, batch)

@@ -30,7 +30,7 @@ def test_shapes_and_types():
 # Every recorded playout keeps the rules.
 
 # For each size, how many playouts are replayed from the empty board, and from each of two middle games.
-REPLAYED = {size: (8, 4) for size in range(2, 26)} | {5: (200, 50), 9: (100, 30), 13: (30, 10), 19: (12, 4)}
+REPLAYED = {size: (8, 4) for size in range(2, 26)} | {5: (200, 50), 9: (100, 30), 13: (30, 10), 19: (12, 4), 25: (4, 2)}
 
 
 @pytest.mark.parametrize("size", every_size())
