@@ -8,6 +8,7 @@ begins them, which Ctrl-C does not reach, and with each group the processes tell
 """
 
 import collections
+import contextlib
 import functools
 import hashlib
 import queue
@@ -28,6 +29,9 @@ AT_A_TIME = 2
 GOES_ON, INTERRUPTED, LEFT = range(3)
 #: Words of an argument's digest.
 WORDS = 2
+
+#: Held while there is a job: programs of two would be begun in one order here, and in another elsewhere.
+_under_way = threading.Lock()
 
 
 def are_several(devices: Sequence[jax.Device]) -> bool:
@@ -54,7 +58,7 @@ class InStep:
     Raises:
       ValueError: the arguments are not the same in all processes.
       KeyboardInterrupt: another process was interrupted.
-      RuntimeError: another process has left the job for another reason.
+      RuntimeError: another process has left the job for another reason; or this one is in the middle of another such job.
     """
 
     def __init__(
@@ -68,16 +72,17 @@ class InStep:
         self._thread = threading.Thread(target=self._conduct, name="in step", daemon=True)
 
     def __enter__(self) -> Self:
+        if not _under_way.acquire(blocking=False):
+            raise RuntimeError("jobs of several processes are done one at a time, and one is under way in this process")
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_) -> None:
         self._tells = INTERRUPTED if kind is not None and issubclass(kind, KeyboardInterrupt) else LEFT
-        while self._thread.is_alive():
-            try:
+        while self._thread.is_alive():  # in which a second Ctrl-C may end the wait, though not the job
+            with contextlib.suppress(queue.Empty):
                 self._found.get(timeout=0.05)
-            except queue.Empty:
-                pass
+        _under_way.release()
 
     def __iter__(self) -> Iterator[tuple[list[Chunk], list[Any]]]:
         while (found := self._found.get()) is not None:

@@ -67,6 +67,12 @@ def stopped_early() -> int:
     raise AssertionError("the stream ended before")
 
 
+def one_in_another() -> None:
+    """Makes a call in the middle of another one."""
+    for _ in jaxgo.evaluations(three_positions(SIZE), PLAYOUTS, statistics=STATISTICS, **OPTIONS):
+        evaluated()
+
+
 def main(number: int, processes: int, devices: int, port: int) -> None:
     """Makes the calls."""
     jax.config.update("jax_num_cpu_devices", devices)
@@ -82,6 +88,7 @@ def main(number: int, processes: int, devices: int, port: int) -> None:
         "interrupted": raised(lambda: evaluated(progress=raising(KeyboardInterrupt(), not first))),
         "failed": raised(lambda: evaluated(progress=raising(ZeroDivisionError("mine"), first))),
         "stopped early": stopped_early(),
+        "one in another": raised(one_in_another),
         "others' devices": raised(lambda: evaluated(devices=others)),
         "leaves on others' devices": raised(lambda: jaxgo.Leaves(SIZE, 1, 1, devices=jax.devices())),
         "alone": digest(evaluated(devices=jax.local_devices()).sums._asdict()) if first else None,

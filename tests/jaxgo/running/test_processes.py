@@ -56,6 +56,7 @@ def test_two_processes():
             )
         for name, which in (("others' devices", "some"), ("leaves on others' devices", "all")):
             assert here[name].startswith(f"ValueError: devices must be, {which} of them, of this process, number {number}, not [")
+        assert here["one in another"].startswith("RuntimeError: jobs of several processes are done one at a time")
         # An interruption of one process is one of all of them.
         assert here["interrupted"].startswith("Interrupted: interrupted after ")
         assert here["interrupted"].endswith(", partial True False")
