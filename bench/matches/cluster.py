@@ -19,7 +19,7 @@ from bench.matches import pool
 from bench.matches.playing import Match
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
-from search.collection.cluster import ClusterError
+from jaxgo.cli import UsageError
 
 #: So often a game, or a worker that begins, is lost before that is taken for no accident.
 MOST_LOSSES = 3
@@ -33,7 +33,7 @@ class Cluster:
       cores: of each game.
 
     Raises:
-      ClusterError: no node has so many cores.
+      UsageError: no node has so many cores.
     """
 
     def __init__(self, ray: Any, cores: int):
@@ -46,7 +46,8 @@ class Cluster:
         self.places_of_node = max(places, default=0)
         """Of the largest node."""
         if not self.places:
-            raise ClusterError(f"no node of the cluster has the cores of a game (--cores {cores})")
+            with_gpu = " with a GPU" if self._on_gpus else ""
+            raise UsageError(f"--cores must be at most the cores of a node of the cluster{with_gpu}, not {cores}")
 
     def play_all(
         self, games: Sequence[tuple[Match, int]], workers: int, stop: Callable[[], bool]
@@ -54,7 +55,7 @@ class Cluster:
         """What `bench.matches.pool.play_all` does, by so many workers of the cluster.
 
         Raises:
-          ClusterError: a game, or workers that begin, are lost again and again; or jaxgo is of another version there.
+          RuntimeError: a game, or workers that begin, are lost again and again; or jaxgo is of another version there.
         """
         ray, waiting, left = self._ray, collections.deque(games), len(games)
         lost: collections.Counter[int | None] = collections.Counter()
@@ -79,14 +80,14 @@ class Cluster:
                     try:
                         found = ray.get(reference)
                     except ray.exceptions.RayTaskError as error:  # not that it was lost, but what it raised
-                        raise error.cause or ClusterError(str(error)) from error
+                        raise error.cause or RuntimeError(str(error)) from error
                     except ray.exceptions.RayError as error:
                         actors.remove(actor)
                         ray.kill(actor)  # it may be out of reach only
                         lost[number] += 1
                         if lost[number] >= MOST_LOSSES * (workers if number is None else 1):
                             what = "workers that begin are lost" if number is None else f"game {number} is lost with its worker"
-                            raise ClusterError(f"{what} again and again: {type(error).__name__}") from error
+                            raise RuntimeError(f"{what} again and again: {type(error).__name__}") from error
                         if game is not None:
                             waiting.appendleft(game)
                         begin()
@@ -115,7 +116,7 @@ class Player:
     def begin(self, wanted: str) -> None:
         """Makes ready for games."""
         if version() != wanted:
-            raise ClusterError(f"a node has jaxgo {version()}, the process that uses the cluster has {wanted}")
+            raise RuntimeError(f"a node has jaxgo {version()}, the process that uses the cluster has {wanted}")
         keep_compiled()
         cores = self._ending.enter_context(own_cores(self._cores))
         self._process = self._ending.enter_context(pool.processes([cores]))

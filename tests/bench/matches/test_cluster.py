@@ -1,19 +1,12 @@
-"""Matches on Ray: what is done about workers that are lost, by a Ray that is none; and, slow, on a real one of this machine."""
+"""Matches on Ray: what is done about workers that are lost, by a Ray that is none (`test_match_on_ray.py` has a real one)."""
 
-import json
-import pathlib
-import signal
-import sys
 import types
 
 import pytest
 
 from bench.matches import cluster
 from bench.matches.cluster import Cluster, own_cores
-from search.collection.cluster import ClusterError
-from tests.search.collection.test_cluster import below, kill, start, started, wait_until
-
-__all__ = ["started"]
+from jaxgo.cli import UsageError
 
 
 class RayError(Exception):
@@ -98,7 +91,7 @@ def test_games_of_lost_workers_are_played_again_and_count_once():
 
 def test_a_game_that_always_loses_its_worker_ends_the_match():
     ray, found = FakeRay({(None, 2)}), []
-    with pytest.raises(ClusterError, match="game 2 is lost with its worker again and again: RayError"):
+    with pytest.raises(RuntimeError, match="game 2 is lost with its worker again and again: RayError"):
         for game, _ in Cluster(ray, 1).play_all([(None, number) for number in range(1, 4)], 1, lambda: False):
             found.append(game["number"])
     assert [game for _, game in ray.calls].count(2) == cluster.MOST_LOSSES
@@ -106,7 +99,7 @@ def test_a_game_that_always_loses_its_worker_ends_the_match():
 
 
 def test_workers_that_never_begin_end_the_match():
-    with pytest.raises(ClusterError, match="workers that begin are lost again and again"):
+    with pytest.raises(RuntimeError, match="workers that begin are lost again and again"):
         numbers(FakeRay({(None, 0)}))
 
 
@@ -133,7 +126,7 @@ def test_places_are_cores_of_one_node_or_gpus_with_them(nodes, cores, places, of
 
 
 def test_a_cluster_without_cores_for_a_game_is_refused():
-    with pytest.raises(ClusterError, match=r"no node of the cluster has the cores of a game \(--cores 8\)"):
+    with pytest.raises(UsageError, match="--cores must be at most the cores of a node of the cluster, not 8"):
         Cluster(FakeRay(), 8)
 
 
@@ -146,59 +139,3 @@ def test_players_of_a_machine_have_cores_of_their_own(tmp_path, monkeypatch):
             assert more == [5, 2], "there are no others"
         with own_cores(1) as third:
             assert third == [3], "it is free again"
-
-
-QUICK = ("amaf:visits=100", "amaf:visits=90", "--size", "5", "--komi", "0.5", "--seed", "7")
-
-
-def games_in(folder: pathlib.Path) -> list[dict]:
-    """The lines of a journal."""
-    path = folder / "games.jsonl"
-    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_a_match_on_ray_is_that_without_whatever_is_killed(tmp_path, started):
-    """A worker, the driver, Ctrl-C: each game counts once, and is the one that this machine plays without Ray."""
-    pytest.importorskip("ray")
-    out, actor = tmp_path / "cluster", "ray::Player"
-
-    def on_ray(games: int):
-        arguments = ["match", *QUICK, "--games", str(games), "--ray", "local", "--workers", "2", "--output", str(out), "--json"]
-        # Where tests run in the background, Ctrl-C is ignored by those that inherit it.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        started.append(start(arguments))
-        return started[-1]
-
-    process = on_ray(2000)
-    assert wait_until(lambda: len(games_in(out)) >= 2, process)
-    kill(below(process.pid, actor)[0])
-    before = len(games_in(out))
-    assert wait_until(lambda: len(games_in(out)) >= before + 4, process)
-    leftover = below(process.pid, "")
-    process.kill()
-    process.communicate(timeout=60)
-    for other in leftover:  # of a driver that could not end them
-        kill(other)
-    before = len(games_in(out))
-    process = on_ray(2000)
-    assert wait_until(lambda: len(games_in(out)) > before, process)
-    process.send_signal(signal.SIGINT)
-    report, error = process.communicate(timeout=120)
-    assert process.returncode == 130, error
-    kept = games_in(out)
-    assert json.loads(report)["stopped"] == "interrupted" and json.loads(report)["games"] == len(kept)
-    assert len({game["number"] for game in kept}) == len(kept)
-    wanted = max(game["number"] for game in kept) + 3
-    report, error = on_ray(wanted).communicate(timeout=300)
-    assert started[-1].returncode == 0, error
-    found = json.loads(report)
-    assert found["complete"] and [game["number"] for game in found["records"]] == list(range(1, wanted + 1))
-    assert {game["number"] for game in games_in(out)} == set(range(1, wanted + 1)) and len(games_in(out)) == wanted
-    here = start(["match", *QUICK, "--games", str(wanted), "--json"])
-    started.append(here)
-    names = ("number", "first_is_black", "result", "opening", "game")
-    records = json.loads(here.communicate(timeout=300)[0])["records"]
-    assert [[game[name] for name in names] for game in records] == [[game[name] for name in names] for game in found["records"]]
