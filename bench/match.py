@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import math
 import platform
@@ -9,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
@@ -37,11 +39,17 @@ Bots count stones as alive until they are captured; --cleanup makes them capture
 Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
 when the same command is given again, also with more --games.
 
+With --ray the games are spread over a Ray cluster, where jaxgo of the same version must be installed on every node: a worker has
+--cores cores of a node, and a GPU where the cluster has some; --workers is by default as many as there is room for. Engines run
+on the workers' machines, and are tried on this one first. --output is written here alone, and holds the same match with --ray and
+without; a game whose worker is lost is played again.
+
 examples:
   jaxgo match rave uct --games 200 --visits 2000
   jaxgo match rave:bias=0.05 rave:bias=0.2 --games 400 --output bias
   jaxgo match wamaf amaf --visits 8000 --json > wamaf.json
   jaxgo match rave 'gtp:gnugo --mode gtp --level 10 --chinese-rules' --seconds 1 --cores 2 --output gnugo
+  jaxgo match rave uct --games 5000 --output large --ray auto
 """
 
 
@@ -54,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="SECOND", help="its opponent, likewise")
     parser.add_argument("--games", type=options.count(1, 10**6), default=200, metavar="N", help="default: %(default)s")
     parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
+    ray = "spread the games over a Ray cluster: auto, the address of its head node, or local for one on this machine alone"
+    parser.add_argument("--ray", metavar="ADDRESS", help=ray)
     opening = "random moves that a game begins with (default: %(default)s)"
     parser.add_argument("--opening", type=options.count(0, 100), default=2, metavar="N", help=opening)
     parser.add_argument("--cores", type=options.count(1, 1024), default=1, metavar="N", help="of each game (default: 1)")
@@ -73,31 +83,73 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plays the match. Ctrl-C reports the games that are finished."""
     from bench import report
-    from bench.hardware import PACKAGES, describe, usable_cores, version_of
+    from bench.hardware import PACKAGES, describe, version_of
     from bench.matches.journal import Journal
     from bench.matches.standing import standing
 
-    cores = len(usable_cores())
-    if args.cores > cores:
-        raise UsageError(f"--cores must be at most {cores}, the cores there are, not {args.cores}")
-    workers = min(args.workers or cores // args.cores, args.games)
-    memory = args.memory or options.default_memory()
-    match = _match(args, memory // (2 * workers))
-    settings = _settings(args, match)
-    made = report.begin("match", describe(), settings | {"games": args.games, "workers": workers, "memory": memory})
-    made["software"] = {"python": platform.python_version()} | {p: v for p in PACKAGES if (v := version_of(p))}
-    identity = settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}
-    with Journal(args.output, identity) if args.output else contextlib.nullcontext() as journal:
+    with contextlib.ExitStack() as stack:
+        places = stack.enter_context(_places(args))
+        memory = args.memory or options.default_memory()
+        match = _match(args, memory // (2 * places.of_machine))
+        settings = _settings(args, match)
+        asked = {"games": args.games, "workers": places.workers, "memory": memory, "ray": args.ray}
+        made = report.begin("match", describe(), settings | asked)
+        made["software"] = {"python": platform.python_version()} | {p: v for p in PACKAGES if (v := version_of(p))}
+        identity = settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}
+        journal = stack.enter_context(Journal(args.output, identity)) if args.output else None
         games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]
         if games:
             print(f"jaxgo match: {len(games)} games are in {args.output} already", file=sys.stderr)
-        stopped, status = _play(match, games, args.games, workers, args.cores, journal)
+        stopped, status = _play(match, games, args.games, places, journal)
     made |= {"complete": not stopped, "stopped": stopped or None, **(standing(games) if games else {"games": 0})}
     if args.json:
         print(json.dumps(made | {"records": sorted(games, key=lambda g: g["number"])}, indent=1, allow_nan=False))
     else:
         print("\n".join(lines_of(made)))
     return status
+
+
+@dataclasses.dataclass(frozen=True)
+class _Places:
+    """Where games are played."""
+
+    workers: int
+    """Games at a time."""
+    of_machine: int
+    """Of them on one machine, at most."""
+    play_all: Callable[[list[tuple["Match", int]], Callable[[], bool]], Iterator[tuple[dict, bytes]]]
+    """Plays games until told to stop; see `bench.matches.pool.play_all`."""
+
+
+@contextlib.contextmanager
+def _places(args: argparse.Namespace) -> Iterator[_Places]:
+    """The cores of this machine, or those of a cluster."""
+    from bench.hardware import usable_cores
+    from bench.matches import pool
+
+    if args.ray is None:
+        cores = len(usable_cores())
+        if args.cores > cores:
+            raise UsageError(f"--cores must be at most {cores}, the cores there are, not {args.cores}")
+        workers = min(args.workers or cores // args.cores, args.games)
+        where = pool.places(workers, args.cores)
+        yield _Places(workers, workers, lambda games, stop: pool.play_all(games, where, stop))
+        return
+    from search.collection.cluster import ClusterError, connected
+
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(connected(args.ray))
+            import ray
+
+            from bench.matches.cluster import Cluster
+
+            cluster = Cluster(ray, args.cores)
+        except ClusterError as error:
+            raise UsageError(str(error)) from error
+        workers = min(args.workers or cluster.places, cluster.places, args.games)
+        of_machine = min(workers, cluster.places_of_node)
+        yield _Places(workers, of_machine, lambda games, stop: cluster.play_all(games, workers, stop))
 
 
 def _match(args: argparse.Namespace, memory: int) -> "Match":
@@ -123,9 +175,8 @@ def _settings(args: argparse.Namespace, match: "Match") -> dict:
     }  # fmt: skip
 
 
-def _play(match: "Match", games: list[dict], most: int, workers: int, cores: int, journal: "Journal | None") -> tuple[str, int]:
+def _play(match: "Match", games: list[dict], most: int, places: _Places, journal: "Journal | None") -> tuple[str, int]:
     """Plays the games that are missing and adds them; returns what has stopped it, "" for nothing, and the exit status."""
-    from bench.matches import pool
     from bench.matches.standing import standing
 
     there = {game["number"] for game in games}
@@ -134,7 +185,7 @@ def _play(match: "Match", games: list[dict], most: int, workers: int, cores: int
     # Not an exception: games are noted whole or not at all.
     before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
-        for game, record in pool.play_all([(match, number) for number in left], pool.places(workers, cores), interrupted.is_set):
+        for game, record in places.play_all([(match, number) for number in left], interrupted.is_set):
             if journal is not None:
                 journal.add(game, record)
             games.append(game)

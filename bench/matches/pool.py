@@ -9,6 +9,7 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool as BrokenProcessPool
 
 from bench.hardware import usable_cores
 from bench.matches import engine
@@ -36,12 +37,7 @@ def play_all(
     Yields:
       Each game as it ends; see `play`.
     """
-    context = multiprocessing.get_context("spawn")
-    free = context.Queue()
-    for cores in where:
-        free.put(cores)
-    pool = concurrent.futures.ProcessPoolExecutor(len(where), mp_context=context, initializer=_begin, initargs=(free,))
-    try:
+    with processes(where) as pool:
         done: queue.SimpleQueue[concurrent.futures.Future] = queue.SimpleQueue()
         with _children_without_interrupt():
             for game in games:
@@ -52,6 +48,18 @@ def play_all(
                 call = done.get(timeout=0.5)
                 left -= 1
                 yield call.result()
+
+
+@contextlib.contextmanager
+def processes(where: Sequence[Sequence[int]]) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
+    """Processes on these cores, one for each of them; they end with the `with`, and with this process however it ends."""
+    context = multiprocessing.get_context("spawn")
+    free = context.Queue()
+    for cores in where:
+        free.put(cores)
+    pool = concurrent.futures.ProcessPoolExecutor(len(where), mp_context=context, initializer=_begin, initargs=(free,))
+    try:
+        yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in multiprocessing.active_children():  # in the middle of games that nobody waits for

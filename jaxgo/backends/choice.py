@@ -62,26 +62,40 @@ def compiler_options(platform: str | None = None) -> dict[str, bool | int | floa
     return _cpu().compiler_options() if (platform or jax.default_backend()) == "cpu" else {}
 
 
-def workers_of(devices: Sequence[jax.Device] | jax.Device | int | None) -> tuple[jax.Device, ...]:
+def workers_of(
+    devices: Sequence[jax.Device] | jax.Device | int | None, of_all_processes: bool = False
+) -> tuple[jax.Device, ...]:  # fmt: skip
     """One entry for each worker.
 
     Args:
       devices: jax devices, of one platform, all different or one several times: each is a worker, but a CPU that is given once
-        and is the only one is as many workers as it has cores for this process. None means all local devices, and a number so
-        many workers on the first of them.
+        and is the only one is as many workers as it has cores for this process. None means all devices, and a number so many
+        workers on the first local one.
+      of_all_processes: whether devices of other processes (`jax.distributed`) may be among them.
     """
     local = jax.local_devices()
     if isinstance(devices, int):
         return (local[0],) * checks.integer("devices", devices, 1, MOST_WORKERS)
-    devices = local if devices is None else [devices] if isinstance(devices, jax.Device) else list(devices)
+    if devices is None:
+        devices = jax.devices() if of_all_processes else local
+    devices = [devices] if isinstance(devices, jax.Device) else list(devices)
     if not devices or not all(isinstance(d, jax.Device) for d in devices):
         raise TypeError(f"devices must be jax devices or a number of workers, not {devices!r}")
     if len({d.platform for d in devices}) > 1 or len(set(devices)) not in (1, len(devices)):
         raise ValueError(f"devices must be of one platform, and all different or one several times, not {devices}")
+    own = own_of(devices)
+    if not own or len(own) < len(devices) and not of_all_processes:
+        which = "some" if of_all_processes else "all"
+        raise ValueError(f"devices must be, {which} of them, of this process, number {jax.process_index()}, not {devices}")
     if len(devices) == 1 and devices == local and local[0].platform == "cpu":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return tuple(devices) * cores
     return tuple(devices)
+
+
+def own_of(devices: Sequence[jax.Device]) -> tuple[jax.Device, ...]:
+    """Those of this process."""
+    return tuple(device for device in devices if device.process_index == jax.process_index())
 
 
 def teams_of(workers: tuple[jax.Device, ...]) -> list[tuple[jax.Device, ...]]:

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxgo.backends.choice import backend_of, workers_of
+from jaxgo.backends.choice import backend_of, own_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import max_plies
 from jaxgo.board.position import Position
@@ -45,8 +45,10 @@ def evaluate(
       `Evaluation` of numpy arrays.
 
     Raises:
-      TypeError, ValueError: an argument is not what it must be; before any work is done.
-      Interrupted: on Ctrl-C, a KeyboardInterrupt whose `partial` holds the statistics of the playouts finished until then.
+      TypeError, ValueError: an argument is not what it must be, or not the same in all processes; before any work is done.
+      Interrupted: on Ctrl-C, here or in another process, a KeyboardInterrupt whose `partial` holds the statistics of the playouts
+        finished until then, as far as they are known here.
+      RuntimeError: another process has left the job because of an error.
     """
     found = None
     with _Adding(Request.of(position, num_playouts, komi, **options), _checked(statistics)) as adding:
@@ -68,7 +70,8 @@ def evaluations(
     """`jaxgo.evaluate` while it goes on: an iterator of evaluations, each of all playouts finished so far.
 
     The last one is complete and what `jaxgo.evaluate` returns; which playouts those before it hold depends on what was ready
-    first. To stop early, leave the loop: what is under way is finished and dropped.
+    first. To stop early, leave the loop: what is under way is finished and dropped. Several processes get the same iterators, and
+    must leave them at the same place.
 
     Args:
       position, num_playouts, komi, statistics: as in `jaxgo.evaluate`.
@@ -93,8 +96,8 @@ def plan(
 ) -> Plan:  # fmt: skip
     """How `evaluate` would do a job: for programs that must not wait for a compiler in the middle of it."""
     asked = policy_of(policy, size)
-    workers = workers_of(devices)
-    lanes = backend_of(workers[0]).most_lanes(size)
+    workers = workers_of(devices, of_all_processes=True)
+    lanes = backend_of(own_of(workers)[0]).most_lanes(size)
     form = None if asked is None else PolicyForm.of(asked)
     return Plan.of(_output(_checked(statistics)), size, batch, num_playouts, workers, lanes, max_plies(size), form)
 
@@ -114,7 +117,7 @@ def _output(statistics: tuple[str, ...]) -> Output:
     def reduce(g, records, columns, bounds, valid) -> Sums[jax.Array]:
         return reduce_records(g, records, bounds, valid, statistics)
 
-    return Output(first_plays="amaf" in statistics, moves=False, reduce=reduce)
+    return Output(f"evaluate(statistics={list(statistics)})", first_plays="amaf" in statistics, moves=False, reduce=reduce)
 
 
 class _Adding:

@@ -1,13 +1,15 @@
 """How a job is done: cut into chunks, which workers play.
 
 Chunks are of a few compiled shapes, as many for one worker as for another. Cores of a CPU take the next chunk when they are free.
-Several devices run one program, by `shard_map`, on a chunk each; they never wait for each other in it. Results are placed or
-added by chunk, so that neither the cut nor the order shows in them.
+Several devices run one program, by `shard_map`, on a chunk each; they never wait for each other in it, except for each other's
+results where they are of several processes (`jaxgo.running.processes`). Results are placed or added by chunk, so that neither the
+cut nor the order shows in them.
 """
 
 import concurrent.futures
+import contextlib
 import dataclasses
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -16,8 +18,9 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+import jaxgo
 from jaxgo.backends.backend import Backend
-from jaxgo.backends.choice import backend_of, teams_of
+from jaxgo.backends.choice import backend_of, own_of, teams_of
 from jaxgo.backends.programs import Programs
 from jaxgo.base import forms
 from jaxgo.base.constants import max_plies
@@ -26,18 +29,22 @@ from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import Records, num_columns_of_position
-from jaxgo.running import chunks
+from jaxgo.running import chunks, processes
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
 from jaxgo.running.request import Request
 
 #: Words of a chunk that are not columns: the seed's, positions, playouts of each, the first one's number, the cap.
 NUMBERS = 6
+#: Where each of several processes is given every playout: room that chunks of all devices have together, in large chunks.
+GATHERED = 8
 
 
 @dataclasses.dataclass(frozen=True)
 class Output:
     """What is made of a chunk's playouts on the device."""
 
+    call: str = dataclasses.field(compare=False)
+    """Of what it is the output."""
     first_plays: bool
     """Whether it needs first plays."""
     moves: bool
@@ -46,11 +53,16 @@ class Output:
     """Called with the geometry, records [B * n], columns of the positions (uint32 [B] each), bounds (int32 [B, 2]; see
     `jaxgo.results.outcome`) and which records are playouts (bool [B, n]); gives arrays whose first axis is B. Outputs with the
     same function share programs."""
+    of_playouts: bool = False
+    """Whether that is as much as there are playouts."""
 
-    @property
-    def per_lane(self) -> tuple[int, ...]:
-        """Playouts that chunks have room for, for each lane."""
-        return chunks.PER_LANE_WITH_MOVES if self.moves else chunks.PER_LANE
+    def per_lane(self, workers: Sequence[jax.Device]) -> tuple[int, ...]:
+        """Playouts that the workers' chunks have room for, for each lane."""
+        rooms = chunks.PER_LANE_WITH_MOVES if self.moves else chunks.PER_LANE
+        if not self.of_playouts or not processes.are_several(workers):
+            return rooms
+        # What all devices have made lies in the memory of each.
+        return tuple(x for x in rooms if x * len(workers) <= GATHERED * rooms[-1]) or rooms[:1]
 
 
 def program(
@@ -61,9 +73,9 @@ def program(
 
     It takes a chunk for each device, side by side on the first axis of both arguments, and gives the results likewise: the
     columns of the positions and their bounds, uint32 [devices, C + 2, positions], and `NUMBERS` numbers. The arrays of a policy
-    of that form, which all chunks share, follow.
+    of that form, which all chunks share, follow. The results of devices of several processes are given to each of them.
     """
-    g, backend = geometry(size), backend or backend_of(devices[0])
+    g, backend = geometry(size), backend or backend_of(own_of(devices)[0])
     positions, each = shape
     lanes = backend.lanes_of_room(lanes, positions * each)
 
@@ -92,7 +104,7 @@ def program(
     jitted = jax.jit(
         jax.shard_map(in_form, mesh=mesh, in_specs=specs, out_specs=each_its_own, check_vma=False),
         in_shardings=tuple(NamedSharding(mesh, spec) for spec in specs),
-        out_shardings=NamedSharding(mesh, each_its_own),
+        out_shardings=NamedSharding(mesh, PartitionSpec() if processes.are_several(devices) else each_its_own),
         compiler_options=backend.compiler_options(),
     )
     return jitted, shapes
@@ -133,7 +145,7 @@ class Plan(NamedTuple):
         form: PolicyForm | None = None,
     ) -> "Plan":  # fmt: skip
         """For so many playouts, at most `cap` plies long, from each of `batch` positions."""
-        room = chunks.room(batch, num_playouts, len(workers), lanes, output.per_lane, max_plies(size))
+        room = chunks.room(batch, num_playouts, len(workers), lanes, output.per_lane(workers), max_plies(size))
         return cls(output, size, room, lanes, longest_for(output, cap, size), form, workers)
 
     def program(self, devices: tuple[jax.Device, ...]) -> jax.stages.Compiled:
@@ -162,10 +174,10 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
     plan = Plan.of(
         output, request.size, request.batch, request.num_playouts, request.workers, request.lanes, request.max_plies, form
     )  # fmt: skip
-    room, idle = plan.room, teams_of(request.workers)
-    together = len(idle[0])
+    room, teams, several = plan.room, teams_of(request.workers), processes.are_several(request.workers)
+    together = len(teams[0])
     todo = chunks.cut(request.batch, request.num_playouts, room, len(request.workers), request.lanes)
-    groups = iter([todo[i : i + together] for i in range(0, len(todo), together)])
+    groups = [todo[i : i + together] for i in range(0, len(todo), together)]
     columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
 
     def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
@@ -173,20 +185,48 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
         numbers = (*request.seed, chunk.size, chunk.count, request.first_playout + chunk.first, request.max_plies)
         return columns[:, take], np.array(numbers, np.uint32)
 
-    def run(group: list[Chunk], devices: tuple[jax.Device, ...]):
-        with as_by_default():
-            function = plan.program(devices)
-            of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
-            # Numpy arrays: to put them on the device first would take longer than the call.
-            out = jax.tree.map(np.asarray, function(*(np.stack(x) for x in zip(*of_each)), *arrays))
+    def begin(group: list[Chunk], devices: tuple[jax.Device, ...]) -> Any:
+        function = plan.program(devices)
+        of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
+        given = [*(np.stack(x) for x in zip(*of_each)), *arrays]
+        if several:
+            given = [processes.placed(x, sharding) for x, sharding in zip(given, function.input_shardings[0])]
+        # Otherwise numpy arrays: to put them on the device first would take longer than the call.
+        return function(*given)
+
+    def end(group: list[Chunk], out: Any) -> list[Any]:
+        out = jax.tree.map(np.asarray, out)
         return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
 
+    def run(group: list[Chunk], devices: tuple[jax.Device, ...]) -> list[Any]:
+        with as_by_default():
+            return end(group, begin(group, devices))
+
+    def in_step() -> processes.InStep:
+        same = {"the version of jaxgo": jaxgo.__version__, "the call": output.call} | request.arguments()
+        return processes.InStep(request.workers, same, groups, lambda group: begin(group, request.workers), end)
+
     done = 0
+    with in_step() if several else contextlib.closing(_when_free(teams, groups, run)) as played:
+        for group, parts in played:
+            for chunk, out in zip(group, parts):
+                yield chunk, out
+                done += chunk.size * chunk.count
+                if request.progress is not None:
+                    request.progress(done, request.total)
+
+
+def _when_free(
+    teams: list[tuple[jax.Device, ...]], groups: list[list[Chunk]],
+    run: Callable[[list[Chunk], tuple[jax.Device, ...]], list[Any]],
+) -> Generator[tuple[list[Chunk], list[Any]], None, None]:  # fmt: skip
+    """Has each team of workers run the next group when it is free; yields those that are finished, and what was made of them."""
+    idle, waiting = list(teams), iter(groups)
     pool = concurrent.futures.ThreadPoolExecutor(len(idle))
     running: dict[concurrent.futures.Future, tuple[list[Chunk], tuple[jax.Device, ...]]] = {}
     try:
         while True:
-            while idle and (group := next(groups, None)) is not None:
+            while idle and (group := next(waiting, None)) is not None:
                 devices = idle.pop()
                 running[pool.submit(run, group, devices)] = (group, devices)
             if not running:
@@ -194,10 +234,6 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
             for future in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
                 group, devices = running.pop(future)
                 idle.append(devices)
-                for chunk, out in zip(group, future.result()):
-                    yield chunk, out
-                    done += chunk.size * chunk.count
-                    if request.progress is not None:
-                        request.progress(done, request.total)
+                yield group, future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

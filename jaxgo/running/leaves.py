@@ -49,7 +49,7 @@ class Leaves:
       moves: whether to return the moves of every playout.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the move to a leaf is the last move that they know.
       features: whether to say of the leaves' moves what `jaxgo.FEATURES` lists.
-      devices: as in `jaxgo.playouts`.
+      devices: as in `jaxgo.playouts`, but of this process alone.
     """
 
     def __init__(

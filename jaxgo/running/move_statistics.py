@@ -36,6 +36,7 @@ def move_statistics(
     request = Request.of(position, num_playouts, komi, **options)
     sums = CreditSums(rule)
     total = np.zeros((request.batch, request.size**2, 3), np.int64)
-    for chunk, part in results(request, Output(first_plays=not sums.moves, moves=sums.moves, reduce=sums)):
+    output = Output(f"move_statistics(rule={rule!r})", first_plays=not sums.moves, moves=sums.moves, reduce=sums)
+    for chunk, part in results(request, output):
         total[chunk.start : chunk.start + chunk.size] += units(part)[: chunk.size]
     return MoveStatistics.from_units(total, num_playouts)

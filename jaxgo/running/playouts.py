@@ -40,8 +40,9 @@ def playouts(position: Position, num_playouts: int, *, moves: bool = False, **op
     if not isinstance(moves, bool):
         raise TypeError(f"moves must be True or False, not {moves!r}")
     request = Request.of(position, num_playouts, **options)
+    output = Output(f"playouts(moves={moves})", first_plays=False, moves=moves, reduce=_each, of_playouts=True)
     out: Any = None
-    for chunk, part in results(request, Output(first_plays=False, moves=moves, reduce=_each)):
+    for chunk, part in results(request, output):
         if moves:
             part = jax.tree.map(lambda x: x[:, :, : request.max_plies] if x.ndim == 3 else x, part)
         if out is None:

@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxgo.backends.backend import Backend
-from jaxgo.backends.choice import backend_of, workers_of
+from jaxgo.backends.choice import backend_of, own_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX, max_plies
 from jaxgo.board.dynamics import is_traced
@@ -63,8 +62,9 @@ OPTIONS_HELP = """\
       max_plies: cap on a playout's plies, 1 to the default of 3 N**2.
       streams: int, or int [B]: the positions' random streams, from 0; by default 0 to B - 1, so that equal positions in a batch
         get different playouts. Positions with one stream share their random numbers.
-      devices: jax devices to use, by default all local ones; a CPU that is the only device plays on all its cores. A number means
-        so many workers on the first device: 1 is one core of a CPU.
+      devices: jax devices to use, by default all; a CPU that is the only device plays on all its cores. A number means so many
+        workers on the first local device: 1 is one core of a CPU. Under `jax.distributed` all processes that have some of the
+        devices make the same call, and each gets all results; on `jax.local_devices()` a process plays by itself.
       lanes: playouts that run at a time on a device or core; the result does not depend on it.
       progress: called with (done, total) after each chunk, in the calling thread."""
 
@@ -137,8 +137,8 @@ class Request:
         checks.integer("first_playout + num_playouts", first + num_playouts, 1)
         streams = np.arange(batch, dtype=np.int32) if asked["streams"] is None else asked["streams"]
         streams = checks.integers("streams", streams, (batch,), 0, INT32_MAX)
-        workers = workers_of(asked["devices"])
-        lanes = asked["lanes"] if asked["lanes"] is not None else backend_of(workers[0]).most_lanes(size)
+        workers = workers_of(asked["devices"], of_all_processes=True)
+        lanes = asked["lanes"] if asked["lanes"] is not None else backend_of(own_of(workers)[0]).most_lanes(size)
         policy = policy_of(asked["policy"], size)
         progress = asked["progress"]
         if progress is not None and not callable(progress):
@@ -167,10 +167,13 @@ class Request:
         """Playouts in all."""
         return self.batch * self.num_playouts
 
-    @property
-    def backend(self) -> Backend:
-        """How the workers play."""
-        return backend_of(self.workers[0])
+    def arguments(self) -> dict[str, Any]:
+        """What decides about its results, by the names of the functions' arguments."""
+        return {
+            "size": self.size, "position": self.columns[:-1], "num_playouts": self.num_playouts, "komi": self.komi,
+            "policy": self.policy, "seed": self.seed, "first_playout": self.first_playout, "max_plies": self.max_plies,
+            "streams": self.streams, "devices": [device.id for device in self.workers], "lanes": self.lanes,
+        }  # fmt: skip
 
     def bounds(self) -> np.ndarray:
         """int32 [B, 2]: komi as bounds of margins (see `jaxgo.results.outcome`)."""
