@@ -1,4 +1,4 @@
-"""Compiling the tree's loops, which Numba does at their first use, in a second or two.
+"""Compiling the tree's loops, which Numba does at their first use, in some fifteen seconds for each kind of tree.
 
 No mathematics is rearranged (`fastmath` stays off) and nothing but IEEE 754's exactly rounded operations is used, so that trees
 are equal on every machine. Where jax keeps what it compiles (see `jaxgo.base.cache`), the loops are kept beside it; where it
