@@ -135,16 +135,12 @@ def _places(args: argparse.Namespace) -> Iterator[_Places]:
         where = pool.places(workers, args.cores)
         yield _Places(workers, workers, lambda games, stop: pool.play_all(games, where, stop))
         return
-    from search.collection.cluster import ClusterError, connected
+    from bench.matches.cluster import Cluster
+    from search.cluster import ClusterError, connected
 
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(connected(args.ray))
-            import ray
-
-            from bench.matches.cluster import Cluster
-
-            cluster = Cluster(ray, args.cores)
+            cluster = Cluster(stack.enter_context(connected(args.ray, "data")), args.cores)
         except ClusterError as error:
             raise UsageError(str(error)) from error
         workers = min(args.workers or cluster.places, cluster.places, args.games)
