@@ -158,7 +158,8 @@ def test_a_long_game_is_played_once_and_histories_are_made_when_a_search_begins(
     service = start(ServiceOptions(active=1))
     talk = Talk(service)
     talk.send(query("long", maxVisits=10**9), query("warm", "pass", maxVisits=200))
-    assert eventually(lambda: any(task.search is not None for task in service.scheduler._searches.active))
+    # Until its first results are in the tree: what is compiled before is not traced.
+    assert eventually(lambda: any(task.search is not None and task.search.tree.ready for task in service.scheduler._searches.active))
     played, number = service.games.played, queries.MOST_MOVES
     moves = [["B", "pass"], ["W", "pass"]] * (number // 2)
     line = json.dumps(query("p", moves=moves, analyzeTurns=list(range(number + 1)), maxVisits=200)).encode()
