@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
 from search.commands import options
 
 SUMMARY = "the positions of many games, evaluated here or on a Ray cluster, as Parquet tables"
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"--policy {args.policy}: {error}") from error
     try:
-        with _terminable(), Store(args.out, settings) as store:
+        with interruptible(signal.SIGTERM), Store(args.out, settings) as store:
             work = Run(args.inputs, settings, store, args.out)
             return _bring_to_end(args, work)
     except (NoInput, Unusable) as error:
@@ -207,20 +207,6 @@ def _speed(standing, playouts: int) -> str:
         hours, minutes = divmod(minutes, 60)
         text += f", {hours}:{minutes:02d}:{seconds:02d} left"
     return text
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM is as Ctrl-C."""
-
-    def interrupt(number, frame) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _check_arrow() -> None:
