@@ -4,10 +4,14 @@ import contextlib
 import importlib
 import logging
 import os
+import re
+import socket
 from collections.abc import Iterator
 
 #: What Ray would else say on stderr, or to others.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+#: Seconds in which a cluster's address must answer; Ray itself would try for minutes.
+_PATIENCE = 10.0
 
 
 class ClusterError(Exception):
@@ -36,11 +40,12 @@ def connected(address: str, library: str) -> Iterator:
         raise ClusterError(f"--ray needs Ray: pip install 'jaxgo[cluster]' ({error})") from error
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
     try:
+        _reach(address)
         if address == "local":
             ray.init("local", include_dashboard=False, **quiet)
         else:
             ray.init(address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClusterError(f"--ray {address}: there is no cluster to connect to: {first}") from error
     logger = logging.getLogger(f"ray.{library}")
@@ -50,3 +55,10 @@ def connected(address: str, library: str) -> Iterator:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """OSError if nobody listens at an address of a host and port."""
+    found = re.fullmatch(r"(?:ray://)?\[?([^\[\]/]+)\]?:([0-9]{1,5})", address)
+    if found:
+        socket.create_connection((found[1], int(found[2])), _PATIENCE).close()
