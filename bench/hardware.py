@@ -35,6 +35,11 @@ def describe() -> dict[str, object]:
     }
 
 
+def versions() -> dict[str, str]:
+    """The versions of Python and of the installed `PACKAGES`; importing none of them."""
+    return {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := version_of(name))}
+
+
 def software() -> dict[str, object]:
     """What ran; to be called in the process that runs it.
 
@@ -49,8 +54,7 @@ def software() -> dict[str, object]:
     from jaxgo.backends.choice import backend_of
 
     return {
-        "python": platform.python_version(),
-        **{name: version for name in PACKAGES if (version := version_of(name))},
+        **versions(),
         "devices": [f"{device.platform}: {device.device_kind}" for device in jax.devices()],
         "xla_flags": os.environ.get("XLA_FLAGS", ""),
         **backend_of(jax.local_devices()[0]).report(),

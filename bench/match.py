@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import json
 import math
-import platform
 import signal
 import sys
 import threading
@@ -83,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plays the match. Ctrl-C reports the games that are finished."""
     from bench import report
-    from bench.hardware import PACKAGES, describe, version_of
+    from bench.hardware import describe, versions
     from bench.matches.journal import Journal
     from bench.matches.standing import standing
 
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         settings = _settings(args, match)
         asked = {"games": args.games, "workers": places.workers, "memory": memory, "ray": args.ray}
         made = report.begin("match", describe(), settings | asked)
-        made["software"] = {"python": platform.python_version()} | {p: v for p in PACKAGES if (v := version_of(p))}
+        made["software"] = versions()
         identity = settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}
         journal = stack.enter_context(Journal(args.output, identity)) if args.output else None
         games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]

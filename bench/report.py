@@ -49,7 +49,9 @@ def heading(report: Mapping[str, object]) -> list[str]:
         + f"; {machine['load_at_start']}",
     ]
     if software:
-        lines.append(f"python {software['python']}, jax {software.get('jax')}, devices: {', '.join(software['devices'])}")
+        lines.append(f"python {software['python']}, jax {software.get('jax')}")
+        if "devices" in software:
+            lines[-1] += f", devices: {', '.join(software['devices'])}"
         if "one_loop" in software:
             lines[-1] += f"; single fused loop {'on' if software['one_loop'] else 'OFF'}"
         if "vector_ratio" in software:

@@ -48,7 +48,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = Non
       StartupError: if the command fails.
     """
     settings = {"sizes": list(sizes) if record is None else None, "record": record, "runs": plan.runs, "playouts": plan.count}
-    made = report.begin("startup", hardware.describe(), settings)
+    made = report.begin("startup", hardware.describe(), settings) | {"software": hardware.versions()}
     playouts = [] if plan.count is None else ["--playouts", str(plan.count)]
     results = []
     with tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as folder:

@@ -17,7 +17,7 @@ from search.collection.settings import Settings
 from search.collection.store import Store
 from search.collection.tables import schema
 
-README = pathlib.Path(__file__).parents[3] / "README.md"
+PAGE = pathlib.Path(__file__).parents[3] / "docs" / "collections.md"
 SETTINGS = Settings(playouts=100, seed=1)
 BLACK_FIRST = {True: "black", False: "white"}
 
@@ -105,7 +105,7 @@ def test_the_tables_are_printed(folder: pathlib.Path, capsys: pytest.CaptureFixt
 
 def test_the_readmes_query_finds_the_same_blunders(folder: pathlib.Path) -> None:
     duckdb = pytest.importorskip("duckdb")
-    (query,) = re.findall(r"^```sql\n(.*?)^```", README.read_text("utf-8"), re.S | re.M)
+    (query,) = re.findall(r"^```sql\n(.*?)^```", PAGE.read_text("utf-8"), re.S | re.M)
     found = duckdb.sql(query.replace("results/9x9", f"{folder}/5x5")).fetchall()
     swings = digest(str(folder)).swings
     assert [row for row in found if (row[3] or 0) > 0] == [(x.game, x.ply, x.move, round(100 * x.loss, 1)) for x in swings]

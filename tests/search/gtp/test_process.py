@@ -309,8 +309,3 @@ print([name for name in ("jax", "numpy", "sgfmill", "search.players") if name in
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.endswith("[]\n")
-
-
-def test_the_readme_says_how_clients_start_it():
-    readme = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
-    assert "jaxgo gtp" in readme

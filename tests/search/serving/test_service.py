@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are l
 
 TOKEN, REPLICA = "a-token-of-the-tests", "ray::ServeReplica:jaxgo:engine"
 SEEDS, PLAYOUTS = 16, 200
-README = pathlib.Path(__file__).parents[3] / "README.md"
+PAGE = pathlib.Path(__file__).parents[3] / "docs" / "protocols.md"
 
 
 class Served:
@@ -110,9 +110,9 @@ def test_a_service_from_its_start_to_its_end(tmp_path: pathlib.Path) -> None:
         (reply,) = served.post("/analysis", query(moves=[], playouts=PLAYOUTS, seed=3)).document()
         wanted = jaxgo.evaluate(jaxgo.Position.empty(5), PLAYOUTS, komi=0.5, seed=3)
         assert reply["rootInfo"]["visits"] == PLAYOUTS and reply["rootInfo"]["winrate"] == pytest.approx(wanted.win_rate[0])
-        (example,) = re.findall(r"^```py\n(.*?)^```", README.read_text("utf-8"), re.S | re.M)
+        (example,) = re.findall(r"^```py\n(.*?)^```", PAGE.read_text("utf-8"), re.S | re.M)
         names: dict[str, object] = {"token": TOKEN}
-        exec(compile(example.replace("127.0.0.1:8080", served.address).replace("9, 9", "5, 5"), str(README), "exec"), names)
+        exec(compile(example.replace("127.0.0.1:8080", served.address).replace("9, 9", "5, 5"), str(PAGE), "exec"), names)
         assert names["result"].num_playouts.tolist() == [1000, 1000]
         assert served.post("/analysis", query(maxVisits=100_001)).document()["field"] == "maxVisits"
         assert served.post("/evaluate", b"x" * (5 << 20)).status == 413

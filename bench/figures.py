@@ -1,0 +1,197 @@
+"""The figures in the README and in `docs/`, written from what was recorded in `bench/results/`.
+
+    python -m bench.figures            writes them anew
+    python -m bench.figures --check    only says which are not those of the newest results, and fails if there are any
+
+A page has a place for each, between `<!-- figures: NAME -->` and `<!-- end of figures -->`; the names are those of `FIGURES`. Under
+each stands what was measured on what, at which commit, and the command that measures it again.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from bench import report
+
+ROOT = pathlib.Path(__file__).parents[1]
+RESULTS = ROOT / "bench" / "results"
+#: The pages with figures.
+PAGES = ("README.md", "docs/figures.md")
+_PLACE = re.compile(r"(?<=<!-- figures: )([a-z]+)( -->\n).*?(?=<!-- end of figures -->)", re.S)
+
+#: What the benchmarks call their outputs, in words.
+OUTPUTS = {
+    "evaluate": "`evaluate`: win rate, margins, ownership, AMAF counts",
+    "playouts": "`playouts`: every margin, length, final board",
+    "playouts with moves": "`playouts(moves=True)`: every move too",
+}
+POLICIES = {"capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "patterns": "`Patterns`"}
+SEARCHES = {
+    "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE, 256 leaves x 8 playouts", "rave, 64 x 8": "RAVE, 64 x 8",
+    "uct": "UCT", "v1": "RAVE of weighted plays, V1", "v2": "the same, V2", "mctr": "RAVE of MCTR statistics",
+    "rave, host alone": "the host alone, with a device that answers at once",
+}  # fmt: skip
+
+
+class Missing(Exception):
+    """There are no such figures, or no result of the benchmark is recorded."""
+
+
+def newest(benchmark: str, results: pathlib.Path = RESULTS) -> dict:
+    """The newest recorded result of a benchmark; files are named by their date."""
+    found = sorted(results.glob(f"*-{benchmark}.json"))
+    if not found:
+        raise Missing(f"{results} holds no result of {benchmark}")
+    return json.loads(found[-1].read_text("utf-8"))
+
+
+def matches(results: pathlib.Path = RESULTS) -> list[dict]:
+    """The newest recorded match of each pair of players, without the games, in the order of the files' names."""
+    found = {}
+    for path in sorted(results.glob("*-match-*.json")):
+        found[path.stem.partition("-match-")[2]] = path
+    return [json.loads(path.read_text("utf-8")) for _, path in sorted(found.items())]
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def source(made: Mapping) -> str:
+    """What a result is of: the machine, the software, the commit, the command."""
+    machine, software = made["hardware"], made["software"]
+    commit = f" at {made['commit'][:7]}" if made.get("commit") else ""
+    return (
+        f"\n{machine['cpu']}, {machine['cores_usable']} cores, {machine['load_at_start']}; Python {software['python']}, jax "
+        f"{software['jax']}; jaxgo {made['jaxgo']}{commit}, {made['date'][:10]}: `{made['command']}`.\n"
+    )
+
+
+def short(figures: Mapping[str, float]) -> str:
+    """A rate's median."""
+    return report.rate(figures).partition(" (")[0]
+
+
+def throughput(made: Mapping) -> str:
+    """Playouts per CPU second by size and output, and of the whole machine."""
+    sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
+    by = {(entry["output"], entry["size"]): entry for entry in made["results"]}
+    rows = [(name, *(short(by[output, size]["per_core"]) for size in sizes)) for output, name in OUTPUTS.items()]
+    rows.append(("`evaluate` on the whole machine", *(short(by["evaluate", size]["machine"]) for size in sizes)))
+    ratios = {entry["size"]: entry["time_ratio"] for entry in made["recording_moves"]}
+    rows.append(("a playout's time with its moves, over that without", *(f"{ratios[size]['median']:.2f}" for size in sizes)))
+    return table(("from the empty board, playouts per CPU second of a core", *(f"{size}x{size}" for size in sizes)), rows)
+
+
+def policies(made: Mapping) -> str:
+    """What asking a playout policy costs."""
+    sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
+    by = {(entry["policy"], entry["size"]): entry["time_ratio"] for entry in made["policies"]}
+    rows = [(POLICIES[name], *(f"{by[name, size]['median']:.1f}" for size in sizes)) for name in POLICIES if (name, sizes[0]) in by]
+    return table(("a playout's processor time, a uniform one's being 1", *(f"{size}x{size}" for size in sizes)), rows)
+
+
+def search(made: Mapping) -> str:
+    """Playouts a second inside a search, and their share of `evaluate`'s."""
+    sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
+    by = {(entry["name"], entry["size"]): entry for entry in made["results"]}
+
+    def cell(entry: Mapping) -> str:
+        share = f" ({entry['of_evaluate']:.0%})" if "of_evaluate" in entry and entry["shares"]["device"] else ""
+        return short(entry["per_second"]) + share
+
+    rows = [(text, *(cell(by[name, size]) for size in sizes)) for name, text in SEARCHES.items() if (name, sizes[0]) in by]
+    return table(("playouts a second, whole machine", *(f"{size}x{size}" for size in sizes)), rows)
+
+
+def analysis(made: Mapping) -> str:
+    """Playouts a second that the analysis engine gives its clients."""
+    rows = [
+        (entry["name"], short(entry["per_second"]), f"{entry['share']:.0%} of {entry['of']}" if "share" in entry else "")
+        for entry in made["results"]
+    ]
+    return table((f"`jaxgo analysis`, {made['settings']['outstanding']} queries outstanding", "playouts/s", ""), rows)
+
+
+def peers(made: Mapping) -> str:
+    """Playouts per CPU second of other engines beside ours."""
+    rows = [
+        (
+            f"{entry['size']}x{entry['size']} {entry['engine']}",
+            short(entry["per_core"]),
+            report.ratio(entry["jaxgo_is_faster"]).partition(" (")[0] if entry["engine"] != "jaxgo" else "",
+            f"{entry['mean_plies']:.0f}" if entry.get("mean_plies") else "",
+        )
+        for entry in made["results"]
+        if "missing" not in entry
+    ]
+    return table(("one core, in turn", "playouts/s", "jaxgo is faster by", "plies"), rows)
+
+
+def startup(made: Mapping) -> str:
+    """Seconds until the first result."""
+    rows = [(f"`jaxgo evaluate {entry['record']}`", *(report.seconds(entry[x]) for x in ("cold", "warm"))) for entry in made["results"]]
+    return table(("from the start to the result", "nothing compiled before", "compiled before"), rows)
+
+
+def of_matches(all_of_them: Sequence[Mapping]) -> str:
+    """The score of each match, with its interval, the commit and the command that plays it again."""
+    rows = []
+    for made in all_of_them:
+        low, high = (100 * x for x in made["interval"])
+        score = f"{100 * made['score']:.1f} %", f"{low:.1f} to {high:.1f}"
+        rows.append((" against ".join(made["settings"]["names"]), *score, f"{made['games']}", made["commit"][:7], f"`{made['command']}`"))
+    return table(("the score of", "", "95 % interval", "games", "commit", "command"), rows)
+
+
+#: Figures by name: of which benchmark, and how they are written from its newest result.
+FIGURES: dict[str, tuple[str, Callable[[Mapping], str]]] = {
+    "throughput": ("throughput", throughput), "policies": ("throughput", policies), "search": ("search", search),
+    "analysis": ("analysis", analysis), "peers": ("peers", peers), "startup": ("startup", startup),
+}  # fmt: skip
+MATCHES = "matches"
+
+
+def written(text: str, results: pathlib.Path = RESULTS) -> str:
+    """A page with the newest figures in their places."""
+
+    def fill(match: re.Match) -> str:
+        name = match[1]
+        if name == MATCHES:
+            return f"{name}{match[2]}\n{of_matches(matches(results))}\n"
+        if name not in FIGURES:
+            raise Missing(f"there are no figures {name!r}; there are {', '.join([*FIGURES, MATCHES])}")
+        benchmark, write = FIGURES[name]
+        made = newest(benchmark, results)
+        return f"{name}{match[2]}\n{write(made)}{source(made)}\n"
+
+    return _PLACE.sub(fill, text)
+
+
+def pages() -> Iterator[tuple[pathlib.Path, str, str]]:
+    """Each page with figures: its place, what it says, and what it should."""
+    for name in PAGES:
+        text = (ROOT / name).read_text("utf-8")
+        yield ROOT / name, text, written(text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes or checks the figures; the exit status."""
+    parser = argparse.ArgumentParser("python -m bench.figures", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    check = parser.parse_args(arguments).check
+    differing = [(path, new) for path, old, new in pages() if old != new]
+    for path, new in differing:
+        if not check:
+            path.write_text(new, "utf-8")
+        print(f"{path.relative_to(ROOT)}: {'not the figures of the newest results' if check else 'written'}", file=sys.stderr)
+    return int(check and bool(differing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

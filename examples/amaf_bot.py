@@ -1,0 +1,57 @@
+"""An "all moves as first" bot that plays by GTP: point a Go program at `python examples/amaf_bot.py`.
+
+The best move is the one whose playouts did best in which its player made it, at any time, before the other player did.
+"""
+
+import sys
+
+import numpy as np
+
+import jaxgo
+
+PLAYOUTS = 5000
+COLOURS = {"b": jaxgo.BLACK, "black": jaxgo.BLACK, "w": jaxgo.WHITE, "white": jaxgo.WHITE}
+
+
+def choose(position: jaxgo.Position, komi: float) -> int:
+    """The best useful point, or P, the pass, where there is none."""
+    useful = np.asarray(position.useful())[0]
+    if not useful.any():
+        return position.size**2
+    found = jaxgo.move_statistics(position, PLAYOUTS, rule="amaf", komi=komi)
+    return int(np.argmax(np.where(useful & (found.weight[0] > 0), found.value[0], -1.0)))
+
+
+def with_turn(position: jaxgo.Position, colour: str) -> jaxgo.Position:
+    """The position with this colour to move, as clients may set up any."""
+    to_play = COLOURS[colour.lower()]
+    return position if int(position.to_play[0]) == to_play else jaxgo.Position.from_array(position.to_array(), to_play=to_play)
+
+
+def main() -> None:
+    position, komi = jaxgo.Position.empty(9), 7.5
+    for line in sys.stdin:
+        match line.split():
+            case ["boardsize", size]:
+                position, answer = jaxgo.Position.empty(int(size)), ""
+            case ["clear_board"]:
+                position, answer = jaxgo.Position.empty(position.size), ""
+            case ["komi", value]:
+                komi, answer = float(value), ""
+            case ["play", colour, point]:
+                position, answer = with_turn(position, colour).play(jaxgo.point(point, position.size)), ""
+            case ["genmove", colour]:
+                position = with_turn(position, colour)
+                move = choose(position, komi)
+                position, answer = position.play(move), jaxgo.coordinate(move, position.size)
+            case ["list_commands"]:
+                answer = "boardsize\nclear_board\nkomi\nplay\ngenmove\nname\nquit"
+            case _:
+                answer = {"name": "AMAF", "protocol_version": "2", "version": "1", "quit": ""}.get(line.strip(), "")
+        print(f"= {answer}\n", flush=True)
+        if line.strip() == "quit":
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""The figures of the README and of `docs/` are those of the newest results."""
+
+import json
+
+import pytest
+
+from bench import figures
+
+
+def test_the_pages_say_what_was_measured():
+    """`python -m bench.figures` writes them."""
+    for path, text, wanted in figures.pages():
+        assert text == wanted, f"{path} has other figures: python -m bench.figures"
+
+
+def test_a_page_without_places_stays_as_it_is(tmp_path):
+    assert figures.written("# Title\n\n| a | b |\n", tmp_path) == "# Title\n\n| a | b |\n"
+
+
+def test_figures_are_taken_from_the_newest_result(tmp_path):
+    made = {
+        "hardware": {"cpu": "Abacus", "cores_usable": 1, "load_at_start": "quiet (load 0.00)"},
+        "software": {"python": "3.11", "jax": "0.10"}, "jaxgo": "1", "commit": "0123456789", "command": "jaxgo bench startup",
+    }  # fmt: skip
+    for day, seconds in (("02", 3.0), ("01", 4.0)):
+        spread = {"median": seconds, "min": seconds, "max": seconds}
+        entry = {"record": "game.sgf", "cold": spread, "warm": spread}
+        result = made | {"date": f"2026-01-{day}T00:00:00", "results": [entry]}
+        (tmp_path / f"2026-01-{day}-abacus-startup.json").write_text(json.dumps(result))
+    page = "before\n<!-- figures: startup -->\nold\n<!-- end of figures -->\nafter\n"
+    text = figures.written(page, tmp_path)
+    assert text.startswith("before\n<!-- figures: startup -->\n") and text.endswith("<!-- end of figures -->\nafter\n")
+    assert "3.00 s" in text and "4.00 s" not in text and "old" not in text
+    assert "Abacus, 1 cores, quiet (load 0.00); Python 3.11, jax 0.10; jaxgo 1 at 0123456, 2026-01-02: `jaxgo bench startup`." in text
+    assert figures.written(text, tmp_path) == text
+
+
+def test_unknown_figures_and_missing_results_are_told(tmp_path):
+    for name, words in (("speed", "there are no figures 'speed'"), ("peers", "holds no result of peers")):
+        with pytest.raises(figures.Missing, match=words):
+            figures.written(f"<!-- figures: {name} -->\n<!-- end of figures -->", tmp_path)
