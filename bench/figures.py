@@ -3,8 +3,8 @@
     python -m bench.figures            writes them anew
     python -m bench.figures --check    only says which are not those of the newest results, and fails if there are any
 
-A page has a place for each, between `<!-- figures: NAME -->` and `<!-- end of figures -->`; the names are those of `FIGURES`. Under
-each stands what was measured on what, at which commit, and the command that measures it again.
+A page has a place for each, between `<!-- figures: NAME -->` and `<!-- end of figures -->`; the names are those of `FIGURES`.
+Under each stands what was measured on what, at which commit, and the command that measures it again.
 """
 
 import argparse
@@ -92,7 +92,8 @@ def policies(made: Mapping) -> str:
     """What asking a playout policy costs."""
     sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
     by = {(entry["policy"], entry["size"]): entry["time_ratio"] for entry in made["policies"]}
-    rows = [(POLICIES[name], *(f"{by[name, size]['median']:.1f}" for size in sizes)) for name in POLICIES if (name, sizes[0]) in by]
+    names = [name for name in POLICIES if (name, sizes[0]) in by]
+    rows = [(POLICIES[name], *(f"{by[name, size]['median']:.1f}" for size in sizes)) for name in names]
     return table(("a playout's processor time, a uniform one's being 1", *(f"{size}x{size}" for size in sizes)), rows)
 
 
@@ -135,7 +136,10 @@ def peers(made: Mapping) -> str:
 
 def startup(made: Mapping) -> str:
     """Seconds until the first result."""
-    rows = [(f"`jaxgo evaluate {entry['record']}`", *(report.seconds(entry[x]) for x in ("cold", "warm"))) for entry in made["results"]]
+    rows = [
+        (f"`jaxgo evaluate {entry['record']}`", report.seconds(entry["cold"]), report.seconds(entry["warm"]))
+        for entry in made["results"]
+    ]
     return table(("from the start to the result", "nothing compiled before", "compiled before"), rows)
 
 
@@ -144,8 +148,9 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
     rows = []
     for made in all_of_them:
         low, high = (100 * x for x in made["interval"])
+        names, commit = " against ".join(made["settings"]["names"]), made["commit"][:7]
         score = f"{100 * made['score']:.1f} %", f"{low:.1f} to {high:.1f}"
-        rows.append((" against ".join(made["settings"]["names"]), *score, f"{made['games']}", made["commit"][:7], f"`{made['command']}`"))
+        rows.append((names, *score, f"{made['games']}", commit, f"`{made['command']}`"))
     return table(("the score of", "", "95 % interval", "games", "commit", "command"), rows)
 
 

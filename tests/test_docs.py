@@ -1,4 +1,4 @@
-"""The README and the pages of `docs/`: their Python runs, their links lead somewhere, Sphinx makes a site of them without a warning."""
+"""The README and the pages of `docs/`: their Python runs, their links lead somewhere, Sphinx makes a site without a warning."""
 
 import pathlib
 import re

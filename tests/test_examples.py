@@ -13,11 +13,14 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[1]
 
 
+EXAMPLES = ROOT / "examples"
+
+
 def run(name: str, *arguments: str, monkeypatch: pytest.MonkeyPatch, stdin: str = "") -> None:
     """Runs an example in this process, which has compiled much of what it needs."""
     monkeypatch.setattr(sys, "argv", [name, *arguments])
     monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-    runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
 
 
 def test_amaf_bot(monkeypatch, capsys):
@@ -33,7 +36,7 @@ def test_own_tree(monkeypatch, capsys):
     run("own_tree.py", "--size", "5", "--playouts", "4000", monkeypatch=monkeypatch)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5 and all(re.fullmatch(r"[A-E][1-5]: \d+ playouts, \d\d\.\d% won", line) for line in lines)
-    assert lines[0].startswith("C3: "), "the centre is the best move on 5x5"
+    assert lines[0][0] in "BCD" and lines[0][1] in "234", "no move on the edge is good on 5x5"
 
 
 def test_ownership_regression(monkeypatch, capsys):
@@ -42,9 +45,9 @@ def test_ownership_regression(monkeypatch, capsys):
     assert 10 < int(explained[1]) < 100
 
 
-def test_many_games(monkeypatch, capsys):
+def test_many_games(capsys):
     record = ROOT / "games" / "gnugo-9x9.sgf"
-    run("many_games.py", str(record), monkeypatch=monkeypatch)
+    runpy.run_path(str(EXAMPLES / "many_games.py"))["main"]([str(record)], playouts=50)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [int(row["move"]) for row in rows] == list(range(len(rows)))
     rates = np.array([float(row["win_rate"]) for row in rows])
