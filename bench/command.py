@@ -19,7 +19,7 @@ SUMMARY = "speed, memory and start-up time on this machine, by itself and beside
 #: The playout policies that can be priced.
 POLICIES = ("capture", "reply", "advisor", "patterns")
 #: The benchmarks, in the order of the help; the first is the default.
-BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel")
+BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel", "history")
 DEFAULT = BENCHMARKS[0]
 
 _DESCRIPTION = """\
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments, and a sub-command per benchmark, to its parser."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     _add_common(parser, default=None, sizes=_module(DEFAULT).SIZES)
-    parser.set_defaults(benchmark=DEFAULT, record=None, batches=None, policy=None)
+    parser.set_defaults(benchmark=DEFAULT, record=None, batches=None, policy=None, since=None, plot=None)
     benchmarks = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", dest="benchmark")
     for name in BENCHMARKS:
         module = _module(name)
@@ -75,6 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--policy", type=_policies, metavar="P,...", default=argparse.SUPPRESS,
                 help=f"playout policies to price beside uniform playouts: {', '.join(POLICIES)} or all",
             )  # fmt: skip
+        if name == "history":
+            one.add_argument("--since", metavar="DATE", default=argparse.SUPPRESS, help="leave out older commits, as of git log")
+            one.add_argument("--plot", metavar="FILE", default=argparse.SUPPRESS, help="draw the rates into a .png, .svg or .pdf")
         if name == "startup":
             one.add_argument(
                 "--record", metavar="FILE.sgf", default=argparse.SUPPRESS, help="the game record (default: a short one per size)"
@@ -91,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
       UsageError: the arguments are no good; nothing has been measured.
     """
     from bench import report
+    from bench.history import NoHistory
     from bench.series import Plan
     from bench.startup import StartupError
     from bench.worker import WorkerError
@@ -103,12 +107,16 @@ def run(args: argparse.Namespace) -> int:
         seconds=args.seconds or defaults.seconds,
         count=args.count,
     )
-    extra = {key: value for key in ("record", "batches", "policy") if (value := getattr(args, key)) is not None}
+    extra = {key: value for key in ("record", "batches", "policy", "since", "plot") if (value := getattr(args, key)) is not None}
     if "record" in extra:
         _check_readable(extra["record"])
+    if "plot" in extra:
+        from jaxgo.commands.plots import places_of
+
+        (extra["plot"],) = map(str, places_of(extra["plot"], [""]))
     try:
         made = benchmark.measure(args.sizes or benchmark.SIZES, plan, _say, **extra)
-    except (WorkerError, StartupError) as error:
+    except (WorkerError, StartupError, NoHistory) as error:
         print(f"jaxgo bench {name}: failed: {error}", file=sys.stderr)
         return EXIT_FAILED
     if args.json:

@@ -187,7 +187,8 @@ def pages() -> Iterator[tuple[pathlib.Path, str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes or checks the figures; the exit status."""
-    parser = argparse.ArgumentParser("python -m bench.figures", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m bench.figures", description=__doc__, formatter_class=as_written)
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
     differing = [(path, new) for path, old, new in pages() if old != new]
