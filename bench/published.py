@@ -1,0 +1,201 @@
+"""The results that were published from 2007 to 2009, measured again, each beside its figure of then.
+
+    python -m bench.published OUT [--only NAME,...] [--games N]
+
+OUT is a folder: the matches that were played are kept there (`jaxgo match --output`), so that what was interrupted goes on, with
+`published.json`, the document, and `published.png`, a picture of the table of weighted AMAF. Parts, in order:
+
+    dailey     Don Dailey's conformance figures of the reference bot's playouts (2008): a million for each komi
+    williams   Michael Williams' table (2008): weighted against plain AMAF, from 15 to 16,000 playouts a move
+    house      Jason House's bots of one ply (2007): 1plyShuffle, 1plyUCT and 1plyMC, at equal playouts
+    teresa     the tree search Teresa against Karl, who has no tree
+    gelly      RAVE against UCT at 3,000 playouts a move, and both against GNU Go (2009)
+
+An interval holds the true score in 95 % of cases; where the published figure has one, it is its binomial one.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from rich import box
+
+from bench import hardware, report
+from bench.matches.engine import find_gnugo
+from bench.matches.standing import wilson
+from jaxgo.commands.tables import make_console, print_table
+
+#: Dailey, 10^6 playouts of the empty 9x9 board for each komi: Black's score; the standard error of a score is 0.0005.
+DAILEY_SCORES = {0.0: 0.5245, 5.5: 0.4457, 6.0: 0.4467, 6.5: 0.4471, 7.0: 0.4334, 7.5: 0.4213}
+DAILEY_ERROR = 0.0005
+#: The mean length, both last passes included, of all of them, and the standard error of the mean of a million.
+DAILEY_LENGTH, DAILEY_LENGTH_ERROR = 111.04, 0.016
+#: Williams, 200 games a row: playouts a move, and the share that weighted AMAF won of plain AMAF.
+WILLIAMS = {
+    15: 0.54, 30: 0.54, 60: 0.545, 125: 0.53, 250: 0.54, 500: 0.555, 1000: 0.575, 2000: 0.63, 4000: 0.635, 8000: 0.635,
+    16000: 0.71,
+}  # fmt: skip
+WILLIAMS_GAMES = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A match and what was published of it."""
+
+    part: str
+    name: str
+    first: str
+    second: str
+    visits: int
+    games: int
+    published: float | None = None
+    """The first's score; None where nobody told one."""
+    published_games: int | None = None
+    said: str = ""
+    """What was told in words."""
+
+
+def rows() -> Iterator[Row]:
+    """All matches, in order."""
+    for visits, score in WILLIAMS.items():
+        games = 1000 if visits <= 2000 else 200
+        yield Row("williams", f"{visits:,} playouts", "wamaf", "amaf", visits, games, score, WILLIAMS_GAMES)
+    told = "1plyShuffle won 10 of 10 at equal time"
+    yield Row("house", "1plyShuffle against 1plyUCT, 2,000 playouts", "mctr", "ucb", 2000, 1000, said=told)
+    yield Row("house", "1plyShuffle against 1plyMC, 2,000 playouts", "mctr", "mc", 2000, 1000)
+    yield Row("house", "1plyUCT against 1plyMC, 2,000 playouts", "ucb", "mc", 2000, 1000)
+    yield Row("teresa", "Teresa against Karl, 1,000 playouts", "uct", "mc", 1000, 200)
+    yield Row("gelly", "RAVE against UCT, 3,000 playouts", "rave", "uct", 3000, 200)
+    if gnugo := find_gnugo():
+        engine = f"gtp:{gnugo} --mode gtp --level 10 --chinese-rules"
+        own = "by MoGo's own playouts, with GNU Go 3.7.10"
+        yield Row("gelly", "UCT against GNU Go, 3,000 playouts", "uct", engine, 3000, 200, 0.24, said=own)
+        yield Row("gelly", "RAVE against GNU Go, 3,000 playouts", "rave", engine, 3000, 200, 0.55, said=f"50 to 60 %, {own}")
+
+
+PARTS = ("dailey", "williams", "house", "teresa", "gelly")
+
+
+def dailey() -> list[dict]:
+    """Black's scores and the mean length beside Dailey's, each with the difference in standard errors of both."""
+    import jaxgo
+
+    out, lengths = [], []
+    for seed, (komi, score) in enumerate(DAILEY_SCORES.items()):
+        found = jaxgo.evaluate(jaxgo.Position.empty(9), 10**6, komi=komi, seed=seed)
+        lengths.append(float(found.length_mean[0]))
+        ours = float(found.win_rate[0]), float(found.win_rate_error[0])
+        out.append(_beside(f"Black's score, komi {komi:g}", *ours, score, DAILEY_ERROR))
+    error = DAILEY_LENGTH_ERROR / math.sqrt(len(lengths))
+    return [*out, _beside("mean length", sum(lengths) / len(lengths), error, DAILEY_LENGTH, error)]
+
+
+def _beside(name: str, ours: float, error: float, theirs: float, their_error: float) -> dict:
+    found = {"name": name, "ours": ours, "error": error, "published": theirs, "published_error": their_error}
+    return found | {"errors_apart": (ours - theirs) / math.hypot(error, their_error)}
+
+
+def play(row: Row, folder: pathlib.Path, games: int | None) -> dict:
+    """Plays a row's match, or what is missing of it, by `jaxgo match`; what is known of it."""
+    place = folder / "".join(c if c.isalnum() else "-" for c in f"{row.part}-{row.name}")
+    command = [
+        sys.executable, "-m", "jaxgo", "match", row.first, row.second, "--visits", str(row.visits), "--games",
+        str(min(row.games, games or row.games)), "--opening", "0", "--no-knowledge", "--output", str(place), "--json",
+    ]  # fmt: skip
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"python -m bench.published: {row.name}: `jaxgo match` ended with exit status {done.returncode}")
+    made = json.loads(done.stdout)
+    made.pop("records")
+    interval = None
+    if row.published is not None and row.published_games:
+        interval = wilson(row.published, row.published_games)
+    return dataclasses.asdict(row) | {"match": made, "published_interval": interval}
+
+
+def draw(matches: Sequence[dict], path: pathlib.Path) -> None:
+    """Draws the table of weighted AMAF beside Williams'."""
+    from matplotlib.figure import Figure
+
+    own = [entry for entry in matches if entry["part"] == "williams"]
+    if not own:
+        return
+    figure = Figure(figsize=(7, 4.4), dpi=130, layout="constrained")
+    axes = figure.subplots()
+    # The colours of Okabe and Ito, which most people can tell apart, and markers; a little to one side, so that bars do not meet.
+    kinds: list[tuple[str, str, str, float, Callable[[dict], float], Callable[[dict], Sequence[float]]]] = [
+        ("Williams, 200 games a row", "#D55E00", "s", 0.96, lambda x: x["published"], lambda x: x["published_interval"]),
+        ("jaxgo", "#0072B2", "o", 1.04, lambda x: x["match"]["score"], lambda x: x["match"]["interval"]),
+    ]
+    for label, colour, marker, aside, score, interval in kinds:
+        scores, intervals = [100 * score(x) for x in own], [interval(x) for x in own]
+        below = [s - 100 * low for s, (low, _) in zip(scores, intervals)]
+        bars = [below, [100 * high - s for s, (_, high) in zip(scores, intervals)]]
+        axes.errorbar([aside * x["visits"] for x in own], scores, bars, color=colour, marker=marker, capsize=3, label=label)
+    axes.axhline(50, color="gray", linestyle="--", lw=0.9)
+    axes.set(xscale="log", xlabel="playouts a move", ylabel="games that weighted AMAF won of AMAF, % (bars: 95 %)")
+    axes.set_title("9x9, komi 7.5")
+    axes.grid(True, color="#e6e6e6", lw=0.7)
+    axes.legend()
+    figure.savefig(path)
+
+
+def lines(made: dict) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
+    """The tables for people: a title, columns and rows."""
+    if made["dailey"]:
+        found = [
+            (x["name"], f"{x['ours']:.4f} ± {x['error']:.4f}", f"{x['published']:.4f}", f"{x['errors_apart']:+.1f}")
+            for x in made["dailey"]
+        ]
+        yield "Dailey's playouts, empty 9x9 board", ("", "jaxgo", "published", "standard errors apart"), found
+    for part in PARTS[1:]:
+        entries = [x for x in made["matches"] if x["part"] == part]
+        found = []
+        for x in entries:
+            score, (low, high) = x["match"]["score"], x["match"]["interval"]
+            theirs = "-" if x["published"] is None else f"{100 * x['published']:.1f} %"
+            if x["published_interval"]:
+                theirs += " ({:.1f} to {:.1f})".format(*(100 * y for y in x["published_interval"]))
+            games = str(x["match"]["games"])
+            found.append((x["name"], f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f})", games, theirs, x["said"]))
+        if found:
+            yield part, ("", "jaxgo", "games", "published", ""), found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures what is asked for; the exit status."""
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m bench.published", description=__doc__, formatter_class=as_written)
+    parser.add_argument("out", type=pathlib.Path, metavar="OUT", help="the folder")
+    parser.add_argument("--only", default=",".join(PARTS), metavar="NAME,...", help="of the parts above (default: all)")
+    parser.add_argument("--games", type=int, metavar="N", help="of each match at most (default: as many as the interval needs)")
+    asked = parser.parse_args(arguments)
+    parts = asked.only.split(",")
+    if unknown := [part for part in parts if part not in PARTS]:
+        parser.error(f"--only {asked.only}: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+    if asked.games is not None and asked.games < 1:
+        parser.error(f"--games must be at least 1, not {asked.games}")
+    asked.out.mkdir(parents=True, exist_ok=True)
+    made = report.begin("published", hardware.describe(), {"only": parts, "games": asked.games})
+    made |= {"software": hardware.versions(), "dailey": dailey() if "dailey" in parts else [], "matches": []}
+    for row in rows():
+        if row.part in parts:
+            print(f"python -m bench.published: {row.part}: {row.name}", file=sys.stderr)
+            made["matches"].append(play(row, asked.out, asked.games))
+            (asked.out / "published.json").write_text(json.dumps(made, indent=1, allow_nan=False), "utf-8")
+    (asked.out / "published.json").write_text(json.dumps(made, indent=1, allow_nan=False), "utf-8")
+    draw(made["matches"], asked.out / "published.png")
+    console = make_console()
+    for title, columns, found in lines(made):
+        console.print(title)
+        print_table(console, columns, found, box=box.HEAVY_HEAD)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
