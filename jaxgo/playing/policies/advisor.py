@@ -19,7 +19,7 @@ class Advisor(Policy):
     as urgent, one at random. Where there is none it is passed over, as in a context that the table has never met.
 
     Akimot's advisor (an Arimaa program): a bandit over contexts, whose urgencies are mean results and an exploration term, moves
-    that were never tried being first. The table stays as it is while playouts are played. It learns between batches::
+    that were never tried being first. The table stays as it is while playouts are played. It learns between batches:
 
         table = jaxgo.AdvisorTable(9)
         for seed in range(10):
