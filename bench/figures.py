@@ -64,11 +64,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def source(made: Mapping) -> str:
     """What a result is of: the machine, the software, the commit, the command."""
-    machine, software = made["hardware"], made["software"]
+    machine, software = made["hardware"], made.get("software", {})
     commit = f" at {made['commit'][:7]}" if made.get("commit") else ""
     return (
-        f"\n{machine['cpu']}, {machine['cores_usable']} cores, {machine['load_at_start']}; Python {software['python']}, jax "
-        f"{software['jax']}; jaxgo {made['jaxgo']}{commit}, {made['date'][:10]}: `{made['command']}`.\n"
+        f"\n{machine['cpu']}, {machine['cores_usable']} cores, {machine['load_at_start']}; Python {software.get('python', '-')}, jax "
+        f"{software.get('jax', '-')}; jaxgo {made['jaxgo']}{commit}, {made['date'][:10]}: `{made['command']}`.\n"
     )
 
 
@@ -147,11 +147,14 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
     """The score of each match, with its interval, the commit and the command that plays it again."""
     rows = []
     for made in all_of_them:
-        low, high = (100 * x for x in made["interval"])
-        names, commit = " against ".join(made["settings"]["names"]), made["commit"][:7]
+        asked, (low, high) = made.get("settings", made), (100 * x for x in made["interval"])
+        names = asked.get("names", (asked["first"], asked["second"]))
+        # The oldest results name neither.
+        commit = (made.get("commit") or "-")[:7]
+        command = made.get("command") or f"jaxgo match {asked['first']} {asked['second']} --visits {asked['visits']} --opening 0"
         score = f"{100 * made['score']:.1f} %", f"{low:.1f} to {high:.1f}"
-        rows.append((names, *score, f"{made['games']}", commit, f"`{made['command']}`"))
-    return table(("the score of", "", "95 % interval", "games", "commit", "command"), rows)
+        rows.append((" against ".join(names), f"{asked['visits']:,}", *score, f"{made['games']}", commit, f"`{command}`"))
+    return table(("the score of", "playouts", "", "95 % interval", "games", "commit", "command"), rows)
 
 
 #: Figures by name: of which benchmark, and how they are written from its newest result.
