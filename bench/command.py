@@ -19,7 +19,7 @@ SUMMARY = "speed, memory and start-up time on this machine, by itself and beside
 #: The playout policies that can be priced.
 POLICIES = ("capture", "reply", "advisor", "patterns")
 #: The benchmarks, in the order of the help; the first is the default.
-BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel")
+BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel", "limit")
 DEFAULT = BENCHMARKS[0]
 
 _DESCRIPTION = """\
@@ -34,6 +34,7 @@ examples:
   jaxgo bench peers                             beside OpenSpiel, pgx (pip install 'jaxgo[bench]') and GNU Go
   jaxgo bench peers --native './bench {size} {playouts}'   beside any engine that prints playouts and seconds
   jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
+  jaxgo bench limit --plot limit.png            how near playouts come to what a core could do
   jaxgo bench kernel                            the GPU kernel's registers, and what its playouts cost, without a GPU
 
 The result goes to stdout, progress to stderr. Figures of the whole machine hold only while nothing else runs;
@@ -41,7 +42,7 @@ the report says how busy it was.
 """
 
 #: Options of single benchmarks, which their `measure` takes by these names.
-_OF_ONE = ("record", "batches", "policy", "native", "timeout")
+_OF_ONE = ("record", "batches", "policy", "native", "timeout", "plot")
 _SMALLEST, _LARGEST = 2, 25
 _MOST_RUNS = 1000
 _MOST_SECONDS = 3600
@@ -87,6 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--timeout", type=_length("--timeout"), metavar="S", default=argparse.SUPPRESS,
                 help=f"seconds that a run of a native engine may take (default: {module.TIMEOUT:g})",
             )  # fmt: skip
+        if name == "limit":
+            one.add_argument(
+                "--plot", metavar="FILE.png", default=argparse.SUPPRESS,
+                help="draws the shares into a .png, .svg or .pdf (pip install 'jaxgo[plot]')",
+            )  # fmt: skip
         if name == "startup":
             one.add_argument(
                 "--record", metavar="FILE.sgf", default=argparse.SUPPRESS, help="the game record (default: a short one per size)"
@@ -118,6 +124,10 @@ def run(args: argparse.Namespace) -> int:
     extra = {key: value for key in _OF_ONE if (value := getattr(args, key)) is not None}
     if "record" in extra:
         _check_readable(extra["record"])
+    if "plot" in extra:
+        from jaxgo.commands import plots
+
+        (extra["plot"],) = plots.places_of(extra["plot"], [f"jaxgo bench {name}"])
     if "native" in extra:
         extra["native"] = native.read(extra["native"])
     try:
