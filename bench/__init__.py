@@ -8,7 +8,9 @@ Reading guide, bottom up:
     *_work       that work, for jaxgo, OpenSpiel, pgx, GNU Go and engines that are named by commands
     native, engines, differences
                  those commands; which engines are there; what they do for a playout
-    throughput, peers, environment
+    machine_code, register_loop
+                 a compiled program's loop, and the same operations on registers alone
+    throughput, peers, environment, limit
                  one question each: what is measured, and how it is shown
     command      the `jaxgo bench` command
 

@@ -273,6 +273,7 @@ def test_how_to_install_a_peer_is_told_whole(throughput_document: dict, capsys: 
         (("throughput", "--policy", "best"), "--policy best: must be of capture, reply, advisor, patterns, or all"),
         (("startup", "--record", "/nowhere/game.sgf"), "--record /nowhere/game.sgf: cannot be read: "),
         (("peers", "--native", "9:"), "--native '9:': must be [NAME=][SIZE,...:]COMMAND"),
+        (("limit", "--plot", "limit.txt"), "--plot limit.txt: the name must end in"),
         (("peers", "--timeout", "0"), "--timeout 0: must be a number above 0"),
         (("speed",), "invalid choice: 'speed'"),
     ],
