@@ -73,7 +73,7 @@ def found(
         always = None if any(PLAYOUTS in word for word in words) else 1
         arguments = {"words": words, "limit": timeout}
         target = "bench.native_work:Playouts"
-        found.append(Contender(engine.name, _worker(stack), target, arguments, first=always or 1000, always=always))
+        found.append(Contender(engine.name, _worker(stack), target, arguments, first=always or 100, always=always))
     return found, missing
 
 
