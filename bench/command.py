@@ -19,7 +19,7 @@ SUMMARY = "speed, memory and start-up time on this machine, by itself and beside
 #: The playout policies that can be priced.
 POLICIES = ("capture", "reply", "advisor", "patterns")
 #: The benchmarks, in the order of the help; the first is the default.
-BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel", "history")
+BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel", "limit", "history")
 DEFAULT = BENCHMARKS[0]
 
 _DESCRIPTION = """\
@@ -31,14 +31,18 @@ examples:
   jaxgo bench                                   playouts per second on 9x9, 13x13 and 19x19
   jaxgo bench --sizes 9 --json > result.json    9x9 only, everything as JSON
   jaxgo bench throughput --policy all           what playout policies cost
-  jaxgo bench peers                             beside OpenSpiel and pgx (pip install 'jaxgo[bench]')
+  jaxgo bench peers                             beside OpenSpiel, pgx (pip install 'jaxgo[bench]') and GNU Go
+  jaxgo bench peers --native './bench {size} {playouts}'   beside any engine that prints playouts and seconds
   jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
+  jaxgo bench limit --plot limit.png            how near playouts come to what a core could do
   jaxgo bench kernel                            the GPU kernel's registers, and what its playouts cost, without a GPU
 
 The result goes to stdout, progress to stderr. Figures of the whole machine hold only while nothing else runs;
 the report says how busy it was.
 """
 
+#: Options of single benchmarks, which their `measure` takes by these names.
+_OF_ONE = ("record", "batches", "policy", "native", "timeout", "plot", "since")
 _SMALLEST, _LARGEST = 2, 25
 _MOST_RUNS = 1000
 _MOST_SECONDS = 3600
@@ -49,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments, and a sub-command per benchmark, to its parser."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     _add_common(parser, default=None, sizes=_module(DEFAULT).SIZES)
-    parser.set_defaults(benchmark=DEFAULT, record=None, batches=None, policy=None, since=None, plot=None)
+    parser.set_defaults(benchmark=DEFAULT, **dict.fromkeys(_OF_ONE))
     benchmarks = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", dest="benchmark")
     for name in BENCHMARKS:
         module = _module(name)
@@ -75,6 +79,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--policy", type=_policies, metavar="P,...", default=argparse.SUPPRESS,
                 help=f"playout policies to price beside uniform playouts: {', '.join(POLICIES)} or all",
             )  # fmt: skip
+        if name == "peers":
+            one.add_argument(
+                "--native", action="append", metavar="COMMAND", default=argparse.SUPPRESS,
+                help="a native engine, as [NAME=][SIZE,...:]COMMAND (see above); may be given several times",
+            )  # fmt: skip
+            one.add_argument(
+                "--timeout", type=_length("--timeout"), metavar="S", default=argparse.SUPPRESS,
+                help=f"seconds that a run of a native engine may take (default: {module.TIMEOUT:g})",
+            )  # fmt: skip
+        if name == "limit":
+            one.add_argument(
+                "--plot", metavar="FILE.png", default=argparse.SUPPRESS,
+                help="draws the shares into a .png, .svg or .pdf (pip install 'jaxgo[plot]')",
+            )  # fmt: skip
         if name == "history":
             one.add_argument("--since", metavar="DATE", default=argparse.SUPPRESS, help="leave out older commits, as of git log")
             one.add_argument("--plot", metavar="FILE", default=argparse.SUPPRESS, help="draw the rates into a .png, .svg or .pdf")
@@ -93,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
       UsageError: the arguments are no good; nothing has been measured.
     """
-    from bench import report
+    from bench import native, report
     from bench.history import NoHistory
     from bench.series import Plan
     from bench.startup import StartupError
@@ -107,13 +125,15 @@ def run(args: argparse.Namespace) -> int:
         seconds=args.seconds or defaults.seconds,
         count=args.count,
     )
-    extra = {key: value for key in ("record", "batches", "policy", "since", "plot") if (value := getattr(args, key)) is not None}
+    extra = {key: value for key in _OF_ONE if (value := getattr(args, key)) is not None}
     if "record" in extra:
         _check_readable(extra["record"])
     if "plot" in extra:
-        from jaxgo.commands.plots import places_of
+        from jaxgo.commands import plots
 
-        (extra["plot"],) = map(str, places_of(extra["plot"], [""]))
+        (extra["plot"],) = plots.places_of(extra["plot"], [f"jaxgo bench {name}"])
+    if "native" in extra:
+        extra["native"] = native.read(extra["native"])
     try:
         made = benchmark.measure(args.sizes or benchmark.SIZES, plan, _say, **extra)
     except (WorkerError, StartupError, NoHistory) as error:
@@ -137,7 +157,7 @@ def _add_common(parser: argparse.ArgumentParser, default: object, sizes: Sequenc
     )
     parser.add_argument("--runs", type=_count("--runs", _MOST_RUNS), metavar="R", default=default, help="timed runs (default: 5)")
     parser.add_argument(
-        "--seconds", type=_seconds, metavar="S", default=default, help="about the length of a run (default: 1)"
+        "--seconds", type=_length("--seconds"), metavar="S", default=default, help="about the length of a run (default: 1)"
     )
     parser.add_argument(
         "--count",
@@ -209,12 +229,16 @@ def _policies(text: str) -> list[str]:
     return names
 
 
-def _seconds(text: str) -> float:
-    """A length of time from the command line."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= _MOST_SECONDS:
-        raise UsageError(f"--seconds {text}: must be a number above 0, at most {_MOST_SECONDS}")
-    return value
+def _length(option: str) -> Callable[[str], float]:
+    """A reader for lengths of time."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not 0 < value <= _MOST_SECONDS:
+            raise UsageError(f"{option} {text}: must be a number above 0, at most {_MOST_SECONDS}")
+        return value
+
+    return read

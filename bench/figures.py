@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bench import report
+from bench.engines import JAXGO
 
 ROOT = pathlib.Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -125,7 +126,7 @@ def peers(made: Mapping) -> str:
         (
             f"{entry['size']}x{entry['size']} {entry['engine']}",
             short(entry["per_core"]),
-            report.ratio(entry["jaxgo_is_faster"]).partition(" (")[0] if entry["engine"] != "jaxgo" else "",
+            report.ratio(entry["jaxgo_is_faster"]).partition(" (")[0] if entry["engine"] != JAXGO and entry["jaxgo_is_faster"] else "",
             f"{entry['mean_plies']:.0f}" if entry.get("mean_plies") else "",
         )
         for entry in made["results"]

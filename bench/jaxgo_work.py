@@ -11,21 +11,23 @@ from bench.measure import Work
 class Evaluate:
     """`jaxgo.evaluate` with all its outputs."""
 
-    def __init__(self, size: int, seed: int = 0):
+    def __init__(self, size: int, komi: float = 7.5, seed: int = 0):
         """Makes the position.
 
         Args:
           size: of the board.
+          komi: points that White gets.
           seed: of the first run; each run takes the next.
         """
         self._position = jaxgo.Position.empty(size)
+        self._komi = komi
         self._seed = seed
 
     def run(self, count: int) -> Work:
         """Evaluates with `count` playouts."""
         self._seed += 1
-        evaluation = jaxgo.evaluate(self._position, count, seed=self._seed)
-        return Work(int(evaluation.num_playouts.sum()), float(evaluation.length_mean[0]))
+        evaluation = jaxgo.evaluate(self._position, count, komi=self._komi, seed=self._seed)
+        return Work(int(evaluation.num_playouts.sum()), float(evaluation.length_mean[0]), float(evaluation.win_rate[0]))
 
 
 #: Playout policies by name, as they are priced: those that learn have learned from so many uniform playouts.

@@ -12,8 +12,15 @@ import dataclasses
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+#: A ratio is told where that of no pair of runs is more than so many times that of another.
+MOST_APART = 1.25
+
+
+class NotMeasured(Exception):
+    """An engine cannot be measured; the text, one line, tells a user why."""
 
 
 class Work(NamedTuple):
@@ -23,6 +30,14 @@ class Work(NamedTuple):
     """Playouts finished, or steps made."""
     plies: float | None = None
     """Mean plies per playout, as a check that the engines play the same game; None where there is none."""
+    black_wins: float | Callable[[], float] | None = None
+    """Share of the playouts that Black won, as another one; a function is called when the clock has stopped."""
+    wall: float | None = None
+    """Seconds on the clock, where the work was done elsewhere and was timed there; None leaves it to `timed`."""
+    cpu: float | None = None
+    """CPU seconds, likewise."""
+    differs: Mapping[str, str] | None = None
+    """What an engine says of its work, by the fields of `bench.differences.Differences`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +52,10 @@ class Sample:
     """CPU seconds of the process, all its threads together."""
     plies: float | None = None
     """Mean plies per playout, or None."""
+    black_wins: float | None = None
+    """Share of the playouts that Black won, or None."""
+    differs: Mapping[str, str] | None = None
+    """As of `Work`."""
 
     @property
     def per_cpu_second(self) -> float:
@@ -64,15 +83,18 @@ def timed(run: Callable[[int], Work], count: int) -> Sample:
     Returns:
       The sample.
     """
-    wall, cpu = time.perf_counter(), time.process_time()
+    start_wall, start_cpu = time.perf_counter(), time.process_time()
     work = run(count)
+    wall, cpu = time.perf_counter() - start_wall, time.process_time() - start_cpu
     # No clock may read zero, or a rate would be infinite: the clocks' resolution is the least that can have passed.
     least = time.get_clock_info("process_time").resolution
     return Sample(
         amount=work.amount,
-        wall=max(time.perf_counter() - wall, least),
-        cpu=max(time.process_time() - cpu, least),
+        wall=max(wall if work.wall is None else work.wall, least),
+        cpu=max(cpu if work.cpu is None else work.cpu, least),
         plies=work.plies,
+        black_wins=work.black_wins() if callable(work.black_wins) else work.black_wins,
+        differs=work.differs,
     )
 
 
@@ -103,6 +125,11 @@ def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> 
       ValueError: if the two differ in number.
     """
     return spread(a / b for a, b in zip(numerators, denominators, strict=True))
+
+
+def apart(figures: Mapping[str, float]) -> float:
+    """How many times the least of a spread its greatest is; a ratio whose pairs are more than `MOST_APART` apart is not told."""
+    return figures["max"] / figures["min"]
 
 
 def count_for(seconds: float, sample: Sample) -> int:

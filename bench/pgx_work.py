@@ -14,6 +14,7 @@ from pgx.go import Go
 
 from bench.choice_work import choose_uniformly
 from bench.measure import Work
+from jaxgo.records.boards import from_pgx
 
 
 def own_eyes(stones: jax.Array) -> jax.Array:
@@ -44,9 +45,10 @@ def own_eyes(stones: jax.Array) -> jax.Array:
 class _Play:
     """What all kinds of play here share."""
 
-    def __init__(self, size: int, batch: int, seed: int):
-        self._env = Go(size=size)
+    def __init__(self, size: int, batch: int, seed: int, komi: float = 7.5):
+        self._env = Go(size=size, komi=komi)
         self._size = size
+        self._komi = komi
         self._batch = batch
         self._key = jax.random.key(seed)
 
@@ -70,26 +72,36 @@ class _Play:
 class LockstepPlayouts(_Play):
     """A batch of playouts stepped together until the last has ended: what a user gets who wants whole playouts."""
 
-    def __init__(self, size: int, batch: int, seed: int = 0):
+    def __init__(self, size: int, batch: int, seed: int = 0, komi: float = 7.5):
         """Makes the environment.
 
         Args:
           size: of the board.
           batch: playouts played together.
           seed: of the playouts.
+          komi: points that White gets.
         """
-        super().__init__(size, batch, seed)
+        super().__init__(size, batch, seed, komi)
         self._play = jax.jit(self._batch_of_playouts)
 
     def run(self, count: int) -> Work:
         """Plays at least `count` playouts, in whole batches."""
         num_batches = -(-count // self._batch)
-        plies = sum(int(self._play(self._next_key())) for _ in range(num_batches))
+        plies, ends = 0, []
+        for _ in range(num_batches):
+            ended, more = self._play(self._next_key())
+            plies += int(more)
+            ends.append(ended)
         num_playouts = num_batches * self._batch
-        return Work(num_playouts, plies / num_playouts)
 
-    def _batch_of_playouts(self, key: jax.Array) -> jax.Array:
-        """int32: plies of all the playouts together."""
+        def black_wins() -> float:
+            # By the last boards; pgx would count the score after every move, were its rewards looked at in the loop.
+            return float(np.mean([np.asarray(from_pgx(state).score()) > self._komi for state in ends]))
+
+        return Work(num_playouts, plies / num_playouts, black_wins)
+
+    def _batch_of_playouts(self, key: jax.Array) -> tuple[pgx.State, jax.Array]:
+        """(the playouts' ends, int32: plies of all of them together)."""
 
         def one_ply(carry):
             state, key, plies = carry
@@ -101,7 +113,9 @@ class LockstepPlayouts(_Play):
             return ~carry[0].terminated.all()
 
         key, start = jax.random.split(key)
-        return jax.lax.while_loop(unfinished, one_ply, (self._start(start), key, jnp.int32(0)))[2]
+        first = self._start(start)
+        last, _, plies = jax.lax.while_loop(unfinished, one_ply, (first, key, jnp.int32(0)))
+        return _without_extras(last, first), plies
 
 
 class RefilledPlayouts(_Play):
@@ -114,9 +128,9 @@ class RefilledPlayouts(_Play):
     #: Plies of one call; a playout's length or two, so that the time goes by in whole calls of a few seconds.
     PLIES = 128
 
-    def __init__(self, size: int, batch: int, seed: int = 0):
+    def __init__(self, size: int, batch: int, seed: int = 0, komi: float = 7.5):
         """Makes the environment; the arguments are those of `LockstepPlayouts`."""
-        super().__init__(size, batch, seed)
+        super().__init__(size, batch, seed, komi)
         self._step = jax.vmap(auto_reset(self._env.step, self._env.init))
         self._play = jax.jit(self._some_plies)
         self._state = self._start(self._next_key())

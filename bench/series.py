@@ -4,10 +4,11 @@ Every benchmark is one or more such series.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
-from bench.measure import Sample, count_for
-from bench.worker import Worker
+from bench.measure import NotMeasured, Sample, count_for
+from bench.worker import Worker, WorkerError
 
 #: Receives one line on what is going on.
 Say = Callable[[str], None]
@@ -46,6 +47,8 @@ class Contender:
     """Amount of work for the first try, which also compiles."""
     most: int | None = None
     """The most work of one run, where memory sets a limit."""
+    always: int | None = None
+    """What every run is asked for, of an engine that cannot be told how much to do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,34 +73,56 @@ def within(say: Say, place: str) -> Say:
     return lambda text: say(f"{place}: {text}")
 
 
-def run_in_turn(contenders: Sequence[Contender], plan: Plan, say: Say) -> dict[str, Runs]:
+def run_in_turn(
+    contenders: Sequence[Contender], plan: Plan, say: Say, failed: dict[str, str] | None = None
+) -> dict[str, Runs]:
     """Prepares, sizes and runs each contender: A B C A B C ...
 
     Args:
       contenders: at least one, with different names.
       plan: how much to measure.
       say: told what goes on.
+      failed: takes why contenders cannot be measured, by name, in one line each; the others go on then.
 
     Returns:
-      What each did, by name, in the order given.
+      What each did, by name, in the order given, but for those that failed.
 
     Raises:
-      WorkerError: if one fails.
+      NotMeasured, WorkerError: if one fails and there is no `failed`.
     """
     first_calls, counts = {}, {}
-    for contender in contenders:
+    samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
+
+    def make_ready(contender: Contender) -> None:
         say(f"{contender.name}: compiling")
         contender.worker.prepare(contender.name, contender.target, **contender.arguments)
         first = contender.first if plan.count is None else min(contender.first, plan.count)
         first_calls[contender.name] = contender.worker.measure(contender.name, first).wall
-        counts[contender.name] = plan.count or _size_up(contender, first, plan.seconds)
+        counts[contender.name] = contender.always or plan.count or _size_up(contender, first, plan.seconds)
         if counts[contender.name] != first:
             _warm_up(contender, counts[contender.name])
-    samples: dict[str, list[Sample]] = {contender.name: [] for contender in contenders}
+
+    def run(contender: Contender, index: int) -> None:
+        say(f"{contender.name}: run {index + 1} of {plan.runs}")
+        samples[contender.name].append(contender.worker.measure(contender.name, counts[contender.name]))
+
+    def attempt(contender: Contender, step: Callable[[], None]) -> None:
+        if contender.name not in samples:
+            return
+        try:
+            step()
+        except (NotMeasured, WorkerError) as error:
+            if failed is None:
+                raise
+            say(f"{contender.name}: {error}")
+            failed[contender.name] = str(error).strip().splitlines()[-1]
+            del samples[contender.name]
+
+    for contender in contenders:
+        attempt(contender, functools.partial(make_ready, contender))
     for index in range(plan.runs):
         for contender in contenders:
-            say(f"{contender.name}: run {index + 1} of {plan.runs}")
-            samples[contender.name].append(contender.worker.measure(contender.name, counts[contender.name]))
+            attempt(contender, functools.partial(run, contender, index))
     return {name: Runs(counts[name], first_calls[name], samples[name]) for name in samples}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 
 from bench import hardware
-from bench.measure import Sample, timed
+from bench.measure import NotMeasured, Sample, timed
 
 
 class WorkerError(Exception):
@@ -64,7 +64,8 @@ class Worker:
           What it returns.
 
         Raises:
-          WorkerError: if it fails, or the process has ended.
+          NotMeasured: it says so itself.
+          WorkerError: it fails in any other way, or the process has ended.
         """
         try:
             self._pipe.send((target, arguments))
@@ -73,7 +74,7 @@ class Worker:
             self._process.join()
             raise WorkerError(f"the process for {target} ended with exit status {self._process.exitcode}") from error
         if not done:
-            raise WorkerError(result)
+            raise result if isinstance(result, NotMeasured) else WorkerError(result)
         return result
 
     def prepare(self, name: str, target: str, **arguments: object) -> None:
@@ -146,6 +147,8 @@ def _serve(pipe: Connection, cores: Sequence[int] | None, variables: Mapping[str
             return
         try:
             answer = True, _find(target)(**arguments)
+        except NotMeasured as error:
+            answer = False, error
         except Exception:  # whatever it is, it is the parent's to report
             answer = False, traceback.format_exc()
         pipe.send(answer)

@@ -80,9 +80,10 @@ class Game:
         members, liberties, frontier = {point}, set(), [point]
         while frontier:
             for neighbour in around[frontier.pop()]:
-                if stones[neighbour] == EMPTY:
+                stone = stones[neighbour]
+                if stone == EMPTY:
                     liberties.add(neighbour)
-                elif stones[neighbour] == colour and neighbour not in members:
+                elif stone == colour and neighbour not in members:
                     members.add(neighbour)
                     frontier.append(neighbour)
         return members, liberties
@@ -178,11 +179,14 @@ class Game:
         It is empty, its orthogonal neighbours are all of the colour, and its diagonal neighbours hold at most one enemy stone, or
         none where the point is on an edge or corner.
         """
-        stones, corners = self.stones, diagonals(self.size)[point]
-        if stones[point] != EMPTY or any(stones[neighbour] != colour for neighbour in orthogonals(self.size)[point]):
+        stones = self.stones
+        if stones[point] != EMPTY:
             return False
-        enemies = sum(stones[corner] == -colour for corner in corners)
-        return enemies <= (1 if len(corners) == 4 else 0)
+        for neighbour in orthogonals(self.size)[point]:
+            if stones[neighbour] != colour:
+                return False
+        corners = [stones[corner] for corner in diagonals(self.size)[point]]
+        return corners.count(-colour) <= (1 if len(corners) == 4 else 0)
 
     def candidates(self) -> list[int]:
         """What a playout draws from: the legal points that are no own eye, in rising order. Empty means: pass."""
