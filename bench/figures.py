@@ -67,9 +67,10 @@ def source(made: Mapping) -> str:
     """What a result is of: the machine, the software, the commit, the command."""
     machine, software = made["hardware"], made.get("software", {})
     commit = f" at {made['commit'][:7]}" if made.get("commit") else ""
+    versions = f"Python {software.get('python', '-')}, jax {software.get('jax', '-')}"
     return (
-        f"\n{machine['cpu']}, {machine['cores_usable']} cores, {machine['load_at_start']}; Python {software.get('python', '-')}, jax "
-        f"{software.get('jax', '-')}; jaxgo {made['jaxgo']}{commit}, {made['date'][:10]}: `{made['command']}`.\n"
+        f"\n{machine['cpu']}, {machine['cores_usable']} cores, {machine['load_at_start']}; {versions}; "
+        f"jaxgo {made['jaxgo']}{commit}, {made['date'][:10]}: `{made['command']}`.\n"
     )
 
 
@@ -122,16 +123,13 @@ def analysis(made: Mapping) -> str:
 
 def peers(made: Mapping) -> str:
     """Playouts per CPU second of other engines beside ours."""
-    rows = [
-        (
-            f"{entry['size']}x{entry['size']} {entry['engine']}",
-            short(entry["per_core"]),
-            report.ratio(entry["jaxgo_is_faster"]).partition(" (")[0] if entry["engine"] != JAXGO and entry["jaxgo_is_faster"] else "",
-            f"{entry['mean_plies']:.0f}" if entry.get("mean_plies") else "",
-        )
-        for entry in made["results"]
-        if "missing" not in entry
-    ]
+    rows = []
+    for entry in made["results"]:
+        if "missing" not in entry:
+            ratio = None if entry["engine"] == JAXGO else entry["jaxgo_is_faster"]
+            faster = report.ratio(ratio).partition(" (")[0] if ratio else ""
+            plies = f"{entry['mean_plies']:.0f}" if entry.get("mean_plies") else ""
+            rows.append((f"{entry['size']}x{entry['size']} {entry['engine']}", short(entry["per_core"]), faster, plies))
     return table(("one core, in turn", "playouts/s", "jaxgo is faster by", "plies"), rows)
 
 
