@@ -16,6 +16,7 @@ from jaxgo.base import checks
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
+from search.in_steps import Steps
 from search.knowledge import Knowledge
 from search.search import Search
 from search.selection import UCB1, Rave
@@ -44,6 +45,9 @@ class Player(Protocol):
           stop: asked now and then, in this thread; once it returns True the choice is made from what there is. It belongs to
             the caller, so that a request made before the call counts too.
         """
+
+    def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
+        """`genmove`, among other players; see `search.in_steps`."""
 
     def compile(self, size: int) -> None:
         """Compiles for a board size, so that no clock runs meanwhile."""
@@ -91,6 +95,10 @@ class TreePlayer:
             stop = _or_decided(search, limits.seconds, stop)
         search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
         return self.choice()
+
+    def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
+        yield from ()
+        return self.genmove(position, history, limits)
 
     @property
     def torn(self) -> bool:

@@ -8,6 +8,7 @@ from sgfmill import sgf
 from jaxgo.base.source import version
 from jaxgo.board.stones import after_move
 from search.game import Game
+from search.replay import together
 
 _LETTERS = {1: "b", -1: "w"}
 
@@ -24,7 +25,7 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
     node = record.get_root()
     for name, value in {"AP": ("jaxgo", version()), **properties}.items():
         node.set(name, value)
-    boards = [np.asarray(position.to_array())[0] for position in game.positions]
+    boards = np.asarray(together(game.positions).to_array())
     black_first = int(np.asarray(game.positions[0].to_play)[0]) == 1
     if boards[0].any():
         _set_up(node, np.zeros_like(boards[0]), boards[0])

@@ -43,6 +43,31 @@ class Conditions:
 
 
 @dataclasses.dataclass(frozen=True)
+class Draws:
+    """What names a contestant's random numbers in one game of a match."""
+
+    match: int
+    """The match's seed."""
+    number: int
+    """The game's, from 1 on."""
+    side: int
+    """0 for the first contestant, 1 for the second."""
+
+    @property
+    def own_seed(self) -> dict[str, int]:
+        """A seed of its own in each game: for whoever draws by a seed alone."""
+        return {"seed": (self.match + 2 * self.number + self.side) % 2**63}
+
+    def own_streams(self, size: int) -> dict[str, int]:
+        """The match's seed and, from this one on, streams of its own in each game, so that many games' playouts are one batch.
+
+        A game has at most three times as many moves as points, and each side half of them: with a million games, and 25x25
+        points, the numbers are still below 2**31.
+        """
+        return {"seed": self.match, "stream": (2 * (self.number - 1) + self.side) * ((3 * size * size + 1) // 2)}
+
+
+@dataclasses.dataclass(frozen=True)
 class Bot:
     """A bot with its settings."""
 
@@ -61,15 +86,26 @@ class Bot:
             return limits
         return f"{limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
 
-    def mover(self, conditions: Conditions, seed: int) -> Limited:
-        """One that is ready for a game: compiled.
+    @property
+    def in_batches(self) -> bool:
+        """Whether its moves in many games can be chosen together: it has no tree, and no clock."""
+        return not has_tree(self.bot) and self.limits.seconds is None
+
+    def random(self, draws: Draws, size: int) -> dict[str, int]:
+        """What names its random numbers, as `search.make_player` takes it."""
+        return draws.own_seed if has_tree(self.bot) else draws.own_streams(size)
+
+    def mover(self, conditions: Conditions, draws: Draws) -> Limited:
+        """One that is ready for a game; compiled, so that no clock runs meanwhile.
 
         Args:
           conditions: of the game.
-          seed: of its random numbers.
+          draws: names its random numbers.
         """
-        player = make_player(self.bot, komi=conditions.komi, seed=seed, memory=conditions.memory, **self.options)
-        player.compile(conditions.size)
+        random = self.random(draws, conditions.size)
+        player = make_player(self.bot, komi=conditions.komi, memory=conditions.memory, **random, **self.options)
+        if not self.in_batches:
+            player.compile(conditions.size)
         return Limited(player, self.limits)
 
 
@@ -87,13 +123,20 @@ class Program:
         """How it is started."""
         return self.command
 
-    def mover(self, conditions: Conditions, seed: int) -> EngineMover:
+    in_batches = False
+
+    def random(self, draws: Draws, size: int) -> dict[str, int]:
+        """What names its random numbers, where it takes a seed."""
+        return draws.own_seed
+
+    def mover(self, conditions: Conditions, draws: Draws) -> EngineMover:
         """One that has begun a game.
 
         Raises:
           EngineError: it has not.
         """
-        return EngineMover(engine_for(self.command, conditions, seed), conditions.seconds, conditions.grace)
+        engine = engine_for(self.command, conditions, **self.random(draws, conditions.size))
+        return EngineMover(engine, conditions.seconds, conditions.grace)
 
 
 Contestant = Bot | Program
