@@ -7,6 +7,7 @@ import numpy as np
 
 from jaxgo import BLACK, MoveStatistics, Position
 from jaxgo.base import checks
+from jaxgo.board import dynamics
 from search.game import repeating, seen_by
 from search.in_steps import Question, Steps, alone
 from search.replay import together
@@ -92,7 +93,8 @@ class UsefulMoves:
         """bool [B, P]."""
         positions, histories = zip(*questions)
         positions = together(positions)
-        useful = np.asarray(positions.useful())
+        # Not `Position.useful`, whose two parts are put together by a program for each batch size.
+        useful = np.asarray(positions.legal())[:, :-1] & np.asarray(dynamics.run(dynamics.no_eyes, positions))
         return useful & ~repeating(positions, useful, seen_by(positions, histories))
 
 

@@ -133,12 +133,11 @@ class FlatSearch:
         if self.stuck or self.statistics is None:
             return passing(self.position.size**2)
         total, useful = self.statistics, self._useful
-        known = useful & (total.weight[0] > 0)
-        values = np.where(known, total.value[0], np.nan)
-        if not known.any():  # no useful move was ever played first: any will do
-            known = np.arange(len(useful)) == useful.argmax()
-            values[known] = 0.5
-        ties = np.flatnonzero(values == values[known].max())
+        values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
+        best = np.fmax.reduce(values)
+        if np.isnan(best):  # no useful move was ever played first: any will do
+            values[useful.argmax()] = best = 0.5
+        ties = np.flatnonzero(values == best)
         move = int(ties[0] if len(ties) == 1 else np.random.default_rng([self.seed, self.stream]).choice(ties))
         rate = float(values[move])
         visits = np.append(np.where(useful, total.weight[0], 0.0), 0.0)

@@ -38,11 +38,11 @@ class Game:
             raise ValueError(f"position must be one position, not a batch of {position.batch}")
         self.komi = checks.komi(komi)
         self.positions = [position]
-        self.hashes = [np.asarray(position.hash())[0]]
         self.moves: list[tuple[int, int]] = []
         """(colour, point) of each move, P for a pass."""
+        self._hashes = np.array(position.hash())  # of the positions in order, and room for more
         self._seen = collections.Counter(hash_numbers(earlier).tolist())
-        self._seen.update(hash_numbers(self.hashes[0][None]).tolist())
+        self._seen.update(hash_numbers(self._hashes).tolist())
 
     @classmethod
     def of_record(cls, record: GameRecord, moves: int, komi: float) -> "Game":
@@ -81,7 +81,9 @@ class Game:
     @property
     def history(self) -> np.ndarray:
         """uint32 [n, 2]: hashes of the earlier positions."""
-        return np.stack(self.hashes[:-1]) if self.moves else np.empty((0, 2), np.uint32)
+        earlier = self._hashes[: len(self.moves)]
+        earlier.flags.writeable = False
+        return earlier
 
     def score(self) -> float:
         """Black's area minus White's and komi, of the board as it stands."""
@@ -140,17 +142,20 @@ class Game:
         """
         if not self.moves:
             raise ValueError("there is no move to take back")
-        number = _number(self.hashes.pop())
+        number = _number(self._hashes[len(self.moves)])
         self._seen[number] -= 1
         if not self._seen[number]:
             del self._seen[number]
         self.positions.pop()
         self.moves.pop()
+        self._hashes = self._hashes[: len(self.positions)].copy()  # `history` has shown the array
 
     def _add(self, after: Position, after_hash: np.ndarray, move: tuple[int, int]) -> None:
         self.positions.append(after)
-        self.hashes.append(after_hash)
         self.moves.append(move)
+        if len(self.moves) == len(self._hashes):
+            self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
+        self._hashes[len(self.moves)] = after_hash
         self._seen[_number(after_hash)] += 1
 
 

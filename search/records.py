@@ -32,13 +32,17 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
     if boards[0].any() or not black_first:
         node.set("PL", "b" if black_first else "w")
     for number, ((colour, point), before, after) in enumerate(zip(game.moves, boards, boards[1:]), start=1):
-        node = record.extend_main_sequence()
+        node = node.new_child()
         node.set_move(_LETTERS[colour], _row_column(point, game.size))
         if number in comments:
             node.set("C", comments[number])
+        only = np.arange(before.size) == point  # nothing for a pass
+        if np.array_equal(after.ravel(), np.where(only, colour, before.ravel())):  # mostly: nothing is captured
+            continue
         played = after_move(before, colour, point)
         if (played != after).any():
-            _set_up(record.extend_main_sequence(), played, after)
+            node = node.new_child()
+            _set_up(node, played, after)
     return record.serialise(wrap=None)
 
 
