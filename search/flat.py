@@ -102,7 +102,9 @@ class FlatSearch:
         """Plays until there have been so many playouts, or so much time has passed, or `stop` says so; returns the playouts."""
         return alone(self.run_in_steps(visits, seconds, progress, stop))
 
-    def run_in_steps(self, visits: int | None, seconds: float | None = None, progress: Progress = None, stop: Stop = None) -> Steps[int]:
+    def run_in_steps(
+        self, visits: int | None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
+    ) -> Steps[int]:
         """`run`, among others (`search.in_steps`)."""
         deadline = None if seconds is None else time.monotonic() + seconds
         most = checks.INT32_MAX if visits is None else visits
