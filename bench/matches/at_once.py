@@ -9,9 +9,7 @@ from search.in_steps import Clock, Steps, side_by_side
 MOST = 1024
 
 
-def play_all(
-    games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most: int = MOST
-) -> Iterator[tuple[dict, bytes]]:
+def play_all(games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most: int = MOST) -> Iterator[tuple[dict, bytes]]:
     """What `bench.matches.pool.play_all` does, on all devices, in batches of the positions of all games under way.
 
     Args:
