@@ -68,7 +68,7 @@ def test_nothing_begins_once_it_is_to_stop(match):
 
 @pytest.mark.parametrize(
     ("contestant", "expected"),
-    [("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("rave", False), ("mc:visits=9,seconds=1", False)],
+    [("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("mc:visits=9,seconds=1", False), ("rave", False)],
 )
 def test_whose_moves_are_chosen_in_batches(contestant, expected):
     """Bots without a tree, where no clock runs."""
