@@ -40,9 +40,10 @@ Bots count stones as alive until they are captured; --cleanup makes them capture
 Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
 when the same command is given again, also with more --games.
 
-Bots without a tree play all games side by side where playouts are their only limit: in this process, on all its cores or devices,
-in batches of the positions of many games. With --workers or --cores, and for all other contestants, a game has a process of its
-own. A match's games are the same either way.
+Bots that look one move ahead (amaf, wamaf, wamaf2, mctr, mctr-capture, mc, ucb) play all games side by side where playouts are
+their only limit: in this process, on all its cores or devices, in batches of the positions of many games; what a move took is its
+share of the batch. With --workers, --cores or --ray, and for all other contestants, each game under way has a process of its own.
+The games are the same either way.
 
 With --ray the games are spread over a Ray cluster, where jaxgo of the same version must be installed on every node: a worker has
 --cores cores of a node, and a GPU where the cluster has some; --workers is by default as many as there is room for. Engines run

@@ -1,5 +1,6 @@
-"""The games of a match side by side in this process, where both contestants are bots whose moves can be chosen in batches."""
+"""The games of a match side by side in this process, where the moves of both contestants can be chosen in batches."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.matches.playing import Match, play_in_steps
@@ -19,6 +20,7 @@ def play_all(games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most:
     """
 
     def begin(match: Match, number: int) -> Callable[[Clock], Steps[tuple[dict, bytes]]]:
-        return lambda clock: play_in_steps(match, number, clock)
+        together = dataclasses.replace(match, conditions=dataclasses.replace(match.conditions, side_by_side=True))
+        return lambda clock: play_in_steps(together, number, clock)
 
     return side_by_side((begin(*game) for game in games), most, stop)

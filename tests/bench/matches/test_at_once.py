@@ -34,7 +34,7 @@ def side_by_side(match: Match, numbers, most: int = 12, enough: int = 10**6) -> 
     return found
 
 
-@pytest.fixture(scope="module", params=[("wamaf", "mc"), ("amaf:visits=20", "amaf")])
+@pytest.fixture(scope="module", params=[("wamaf", "mc"), ("amaf:visits=20", "amaf"), ("ucb", "mc")])
 def match(request) -> Match:
     return match_of(*request.param)
 
@@ -68,8 +68,11 @@ def test_nothing_begins_once_it_is_to_stop(match):
 
 @pytest.mark.parametrize(
     ("contestant", "expected"),
-    [("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("mc:visits=9,seconds=1", False), ("rave", False)],
+    [
+        ("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("mc:visits=9,seconds=1", False),
+        ("ucb", True), ("ucb:seconds=1", False), ("rave", False), ("uct", False),
+    ],  # fmt: skip
 )
 def test_whose_moves_are_chosen_in_batches(contestant, expected):
-    """Bots without a tree, where no clock runs."""
+    """Of bots that look one move ahead, where no clock runs."""
     assert match_of(contestant, "mc").contestants[0].in_batches == expected
