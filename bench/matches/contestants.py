@@ -100,6 +100,11 @@ class Bot:
         return f"{limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
 
     @property
+    def has_tree(self) -> bool:
+        """Whether it searches."""
+        return has_tree(self.bot)
+
+    @property
     def in_batches(self) -> bool:
         """Whether its moves in many games can be chosen together: it looks one move ahead, and no clock runs."""
         return is_flat(self.bot) and self.limits.seconds is None
