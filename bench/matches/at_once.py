@@ -9,10 +9,10 @@ from bench.matches.playing import Match, play_in_steps
 from jaxgo.backends.choice import backend_of, workers_of
 from search.in_steps import Clock, Steps, side_by_side
 
-#: Games under way at a time. Half of them are a batch: of a few playouts each, still enough for a GPU.
+#: Games under way at a time. Half of them are a batch, which even with few playouts of each keeps a GPU busy.
 MOST = 1024
-#: With so many cores, processes on them play games of ucb faster (25 ms of one core a move of 2,000 playouts side by side, and 75 ms
-#: one by one, at 9x9).
+#: With so many cores, processes on them play games of ucb faster: a move of 2,000 playouts at 9x9 takes 25 ms, most of them of one
+#: core, side by side, and 75 ms of a process's own core one by one.
 CORES = 4
 
 
