@@ -46,8 +46,8 @@ class MoveStatistics:
 
     def each(self) -> "list[MoveStatistics]":
         """Those of each position by itself, B = 1."""
-        columns = zip(*(x[:, None] for x in (self.weight, self.value, self.effective, self.error)))
-        return [MoveStatistics(*arrays, self.num_playouts) for arrays in columns]
+        rows = zip(*(x[:, None] for x in (self.weight, self.value, self.effective, self.error)))
+        return [MoveStatistics(weight, value, effective, error, self.num_playouts) for weight, value, effective, error in rows]
 
     def _units(self) -> np.ndarray:
         """What `from_units` took: whole numbers, so that they can be had back exactly."""
