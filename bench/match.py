@@ -42,7 +42,7 @@ when the same command is given again, also with more --games.
 
 Bots that look one move ahead (amaf, wamaf, wamaf2, mctr, mctr-capture, mc, ucb) play all games side by side where playouts are
 their only limit: in this process, on all its cores or devices, in batches of the positions of many games; what a move took is
-its share of the batch. With --workers, --cores or --ray, for all other contestants, and for ucb on a CPU of more than three cores,
+its share of the batch. With --workers, --cores or --ray, for other contestants, and for ucb on a CPU of more than three cores,
 each game under way has a process of its own. The games are the same either way.
 
 With --ray the games are spread over a Ray cluster, where jaxgo of the same version must be installed on every node: a worker has

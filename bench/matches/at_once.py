@@ -11,7 +11,7 @@ from search.in_steps import Clock, Steps, side_by_side
 
 #: Games under way at a time. Half of them are a batch, which even with few playouts of each keeps a GPU busy.
 MOST = 1024
-#: With so many cores, processes on them play games of ucb faster: a move of 2,000 playouts at 9x9 takes 25 ms, most of them of one
+#: With so many cores, processes on them play games of ucb faster: a move of 2,000 playouts at 9x9 takes 25 ms, mostly of one
 #: core, side by side, and 75 ms of a process's own core one by one.
 CORES = 4
 
