@@ -17,6 +17,7 @@ from search import bots
 from search.commands import options
 
 if TYPE_CHECKING:
+    from bench.matches.contestants import Contestant
     from bench.matches.journal import Journal
     from bench.matches.playing import Match
 
@@ -38,6 +39,11 @@ Bots count stones as alive until they are captured; --cleanup makes them capture
 Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
 when the same command is given again, also with more --games.
 
+Bots that look one move ahead (amaf, wamaf, wamaf2, mctr, mctr-capture, mc, ucb) play all games side by side where playouts are
+their only limit: in this process, on all its cores or devices, in batches of the positions of many games; what a move took is
+its share of the batch. With --workers, --cores or --ray, for other contestants, and for ucb on a CPU of more than three cores,
+each game under way has a process of its own. The games are the same either way.
+
 With --ray the games are spread over a Ray cluster, where jaxgo of the same version must be installed on every node: a worker has
 --cores cores of a node, and a GPU where the cluster has some; --workers is by default as many as there is room for. Engines run
 on the workers' machines, and are tried on this one first. --output is written here alone, and holds the same match with --ray and
@@ -46,7 +52,7 @@ without; a game whose worker is lost is played again.
 examples:
   jaxgo match rave uct --games 200 --visits 2000
   jaxgo match rave:bias=0.05 rave:bias=0.2 --games 400 --output bias
-  jaxgo match wamaf amaf --visits 8000 --json > wamaf.json
+  jaxgo match wamaf amaf --visits 8000 --games 1000 --json > wamaf.json
   jaxgo match rave 'gtp:gnugo --mode gtp --level 10 --chinese-rules' --seconds 1 --cores 2 --output gnugo
   jaxgo match rave uct --games 5000 --output large --ray auto
 """
@@ -65,8 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ray", metavar="ADDRESS", help=ray)
     opening = "random moves that a game begins with (default: %(default)s)"
     parser.add_argument("--opening", type=options.count(0, 100), default=2, metavar="N", help=opening)
-    parser.add_argument("--cores", type=options.count(1, 1024), default=1, metavar="N", help="of each game (default: 1)")
-    workers = "games at a time (default: as many as there are cores for)"
+    cores = "of each game (default: 1, or all where games are played side by side; see below)"
+    parser.add_argument("--cores", type=options.count(1, 1024), metavar="N", help=cores)
+    workers = "games at a time, in a process each (default: as many as there are cores for, or side by side; see below)"
     parser.add_argument("--workers", type=options.count(1, 1024), metavar="N", help=workers)
     grace = "how much longer than --seconds a move may take before it loses the game (default: %(default)g s)"
     parser.add_argument("--grace", type=options.seconds, default=1.0, metavar="S", help=grace)
@@ -83,13 +90,15 @@ def run(args: argparse.Namespace) -> int:
     """Plays the match. Ctrl-C reports the games that are finished."""
     from bench import report
     from bench.hardware import describe, versions
+    from bench.matches.contestants import read
     from bench.matches.journal import Journal
     from bench.matches.standing import standing
 
     with contextlib.ExitStack() as stack:
-        places = stack.enter_context(_places(args))
+        contestants = tuple(read(text, args) for text in (args.first, args.second))
+        places = stack.enter_context(_places(args, contestants))
         memory = args.memory or options.default_memory()
-        match = _match(args, memory // (2 * places.of_machine))
+        match = _match(args, contestants, memory // (2 * places.of_machine))
         settings = _settings(args, match)
         asked = {"games": args.games, "workers": places.workers, "memory": memory, "ray": args.ray}
         made = report.begin("match", describe(), settings | asked)
@@ -121,17 +130,22 @@ class _Places:
 
 
 @contextlib.contextmanager
-def _places(args: argparse.Namespace) -> Iterator[_Places]:
-    """The cores of this machine, or those of a cluster."""
+def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"]) -> Iterator[_Places]:
+    """This process, the cores of this machine, or those of a cluster."""
     from bench.hardware import usable_cores
-    from bench.matches import pool
+    from bench.matches import at_once, pool
 
+    of_game = args.cores or 1
     if args.ray is None:
+        if args.workers is None and args.cores is None and at_once.is_faster(contestants):
+            places = min(at_once.MOST, args.games)
+            yield _Places(places, places, at_once.play_all)
+            return
         cores = len(usable_cores())
-        if args.cores > cores:
-            raise UsageError(f"--cores must be at most {cores}, the cores there are, not {args.cores}")
-        workers = min(args.workers or cores // args.cores, args.games)
-        where = pool.places(workers, args.cores)
+        if of_game > cores:
+            raise UsageError(f"--cores must be at most {cores}, the cores there are, not {of_game}")
+        workers = min(args.workers or cores // of_game, args.games)
+        where = pool.places(workers, of_game)
         yield _Places(workers, workers, lambda games, stop: pool.play_all(games, where, stop))
         return
     from bench.matches.cluster import Cluster
@@ -139,7 +153,7 @@ def _places(args: argparse.Namespace) -> Iterator[_Places]:
 
     with contextlib.ExitStack() as stack:
         try:
-            cluster = Cluster(stack.enter_context(connected(args.ray, "data")), args.cores)
+            cluster = Cluster(stack.enter_context(connected(args.ray, "data")), of_game)
         except ClusterError as error:
             raise UsageError(str(error)) from error
         workers = min(args.workers or cluster.places, cluster.places, args.games)
@@ -147,12 +161,11 @@ def _places(args: argparse.Namespace) -> Iterator[_Places]:
         yield _Places(workers, of_machine, lambda games, stop: cluster.play_all(games, workers, stop))
 
 
-def _match(args: argparse.Namespace, memory: int) -> "Match":
-    """What is to be played; engines are tried."""
-    from bench.matches.contestants import Conditions, read
+def _match(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"], memory: int) -> "Match":
+    """What is to be played; a referee is tried."""
+    from bench.matches.contestants import Conditions
     from bench.matches.playing import Match
 
-    contestants = tuple(read(text, args) for text in (args.first, args.second))
     komi = 7.5 if args.komi is None else args.komi
     conditions = Conditions(args.size, komi, args.seconds, args.grace, memory)
     return Match(contestants, conditions, args.seed, args.opening, _referee(args))
@@ -165,18 +178,16 @@ def _settings(args: argparse.Namespace, match: "Match") -> dict:
         "opening",
     )  # fmt: skip
     return {name: getattr(args, name) for name in names} | {
-        "cores": args.cores, "komi": match.conditions.komi, "referee": match.referee,
+        "cores": args.cores or 1, "komi": match.conditions.komi, "referee": match.referee,
         "names": [c.name for c in match.contestants], "conditions": [c.what for c in match.contestants],
     }  # fmt: skip
 
 
 def _play(match: "Match", games: list[dict], most: int, places: _Places, journal: "Journal | None") -> tuple[str, int]:
     """Plays the games that are missing and adds them; returns what has stopped it, "" for nothing, and the exit status."""
-    from bench.matches.standing import standing
-
     there = {game["number"] for game in games}
     left = [number for number in range(1, most + 1) if number not in there]
-    say, interrupted = _Progress(most, len(games)), threading.Event()
+    say, interrupted = _Progress(most, games), threading.Event()
     # Not an exception: games are noted whole or not at all.
     before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
@@ -184,7 +195,7 @@ def _play(match: "Match", games: list[dict], most: int, places: _Places, journal
             if journal is not None:
                 journal.add(game, record)
             games.append(game)
-            say(standing(games))
+            say(game)
     except Exception as error:  # whatever ends a game in its process, or the process: what is finished is not lost
         stopped = f"failed: {type(error).__name__}: {error}"
         print(f"jaxgo match: {stopped}", file=sys.stderr)
@@ -215,14 +226,20 @@ def _referee(args: argparse.Namespace) -> str:
 class _Progress:
     """Says on stderr how far the match has come."""
 
-    def __init__(self, games: int, before: int):
-        self._games, self._before, self._start = games, before, time.monotonic()
+    def __init__(self, games: int, before: list[dict]):
+        self._games, self._before, self._start = games, len(before), time.monotonic()
+        self._done, self._won = len(before), sum(game["won"] for game in before)
 
-    def __call__(self, standing: dict) -> None:
-        done, low, high = standing["games"], *standing["interval"]
-        left = (time.monotonic() - self._start) / (done - self._before) * (self._games - done)
-        score = f"{100 * standing['score']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
-        print(f"jaxgo match: {done} of {self._games} games, {score}, {left:.0f} s left", file=sys.stderr)
+    def __call__(self, game: dict) -> None:
+        """Says so after another game; not by all that is told of a match, which would take long after each of thousands."""
+        from bench.matches.standing import wilson
+
+        self._done, self._won = self._done + 1, self._won + game["won"]
+        score = self._won / self._done
+        low, high = wilson(score, self._done)
+        left = (time.monotonic() - self._start) / (self._done - self._before) * (self._games - self._done)
+        said = f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f}), {left:.0f} s left"
+        print(f"jaxgo match: {self._done} of {self._games} games, {said}", file=sys.stderr)
 
 
 def lines_of(made: dict) -> list[str]:

@@ -1,13 +1,16 @@
 """What a player is told and what it answers: limits, a move, and the rules of passing that all bots share."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from jaxgo import BLACK, MoveStatistics, Position
 from jaxgo.base import checks
-from search.game import legal_moves
+from jaxgo.board import dynamics
+from search.game import repeating, seen_by
+from search.in_steps import Question, Steps, alone
+from search.replay import together
 from search.root import RootStatistics
 
 
@@ -71,7 +74,28 @@ def passing(points: int) -> Choice:
 
 def useful_moves(position: Position, history: np.ndarray | None) -> np.ndarray:
     """bool [P]: legal points that fill no own eye and repeat no earlier position."""
-    return np.asarray(position.useful())[0] & legal_moves(position, history)[:-1]
+    return alone(useful_moves_in_steps(position, history))
+
+
+def useful_moves_in_steps(position: Position, history: np.ndarray | None) -> Steps[np.ndarray]:
+    """`useful_moves`, among others (`search.in_steps`)."""
+    return (yield Question(UsefulMoves(position.size), (position, history)))
+
+
+@dataclasses.dataclass(frozen=True)
+class UsefulMoves:
+    """The kind of questions for the useful moves of (position, history)."""
+
+    size: int
+    long = False
+
+    def answers(self, questions: Sequence[tuple[Position, np.ndarray | None]], stop=None) -> np.ndarray:
+        """bool [B, P]."""
+        positions, histories = zip(*questions)
+        positions = together(positions)
+        # Not `Position.useful`, whose two parts are put together by a program for each batch size.
+        useful = np.asarray(positions.legal())[:, :-1] & np.asarray(dynamics.run(dynamics.no_eyes, positions))
+        return useful & ~repeating(positions, useful, seen_by(positions, histories))
 
 
 def passing_wins(position: Position, komi: float) -> bool:

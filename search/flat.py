@@ -1,6 +1,9 @@
 """Bots without a tree: the best move by the statistics of playouts from the position itself."""
 
+import dataclasses
+import itertools
 import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -8,13 +11,58 @@ from jaxgo import BLACK, MoveStatistics, Position, move_statistics
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
-from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves
+from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves_in_steps
 from search.game import Game, legal_moves
+from search.in_steps import Question, Steps, alone
+from search.replay import together
 from search.restrictions import Restrictions
 from search.search import check_one_position
 
 #: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
 STEP_SECONDS = 0.05
+
+
+class Stopped(Exception):
+    """What was asked for is not wanted any more."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OfPlayouts:
+    """The kind of questions for the statistics of moves of (position, stream), by the same playouts and rule.
+
+    The answers are `MoveStatistics` of one position each.
+    """
+
+    size: int
+    rule: str
+    komi: float
+    seed: int
+    first: int
+    """Number of the first playout."""
+    count: int
+    policy_is: int
+    """Policies of one kind are the same object."""
+    devices_are: int
+    """Likewise."""
+    policy: Policies = dataclasses.field(compare=False)
+    devices: object = dataclasses.field(compare=False)
+    long = True
+
+    def answers(self, questions: Sequence[tuple[Position, int]], stop: Callable[[], bool]) -> Sequence[MoveStatistics]:
+        positions, streams = zip(*questions)
+
+        def watch(*_) -> None:
+            if stop():
+                raise Stopped
+
+        try:
+            found = move_statistics(
+                together(positions), self.count, rule=self.rule, komi=self.komi, seed=self.seed, streams=np.array(streams),
+                first_playout=self.first, devices=self.devices, policy=self.policy, progress=watch,
+            )  # fmt: skip
+        except Stopped:
+            return []
+        return found.each()
 
 
 class FlatSearch:
@@ -23,27 +71,25 @@ class FlatSearch:
     Args:
       position: one position that is not over.
       history: as in `Player.genmove`.
+      useful: bool [P], the moves that it chooses from.
       rule, komi, devices: as in `FlatPlayer`.
-      seed: of the playouts and of the draw among equals.
-      resign, restrictions, policy: as in `FlatPlayer`.
+      seed, stream: of the playouts, as in `jaxgo.move_statistics`, and of the draw among equals.
+      resign, policy: as in `FlatPlayer`.
     """
 
     #: Playouts between two calls of `progress`, where nothing else can end the thinking.
     LONG_STEP = 200_000
 
     def __init__(
-        self, position: Position, history, rule: str, *, komi: float, seed: int, resign: float = 0.0,
-        restrictions: Restrictions | None = None, devices=None, policy: Policies = None,
+        self, position: Position, history, useful: np.ndarray, rule: str, *, komi: float, seed: int, stream: int,
+        resign: float = 0.0, devices=None, policy: Policies = None,
     ):  # fmt: skip
-        check_one_position(position)
-        self.position, self.history, self.rule, self.komi, self.seed = position, history, rule, komi, seed
-        self.resign, self.devices, self.policy = resign, devices, policy
+        self.position, self.history, self.rule, self.komi = position, history, rule, komi
+        self.seed, self.stream, self.resign, self.devices, self.policy = seed, stream, resign, devices, policy
         self.visits = 0
         """Playouts so far."""
         self.statistics: MoveStatistics | None = None
-        self._useful = useful_moves(position, history)
-        if restrictions is not None:
-            self._useful = _restricted(self._useful, position, history, restrictions)
+        self._useful = useful
 
     @property
     def stuck(self) -> bool:
@@ -54,21 +100,28 @@ class FlatSearch:
         self, *, visits: int | None = None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
     ) -> int:
         """Plays until there have been so many playouts, or so much time has passed, or `stop` says so; returns the playouts."""
+        return alone(self.run_in_steps(visits, seconds, progress, stop))
+
+    def run_in_steps(
+        self, visits: int | None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
+    ) -> Steps[int]:
+        """`run`, among others (`search.in_steps`)."""
         deadline = None if seconds is None else time.monotonic() + seconds
         most = checks.INT32_MAX if visits is None else visits
-        least = first_step(self.position.size, self.devices)
         watched = deadline is not None or stop is not None
-        step = min(least, self.LONG_STEP) if watched else self.LONG_STEP
+        least = first_step(self.position.size, self.devices) if watched else self.LONG_STEP
+        step = min(least, self.LONG_STEP)
 
         def stopping() -> bool:
             return (stop is not None and stop()) or (deadline is not None and time.monotonic() >= deadline)
 
         while self.visits < most and (self.visits == 0 or not stopping()):
             start, count = time.monotonic(), min(step, most - self.visits)
-            part = move_statistics(
-                self.position, count, rule=self.rule, komi=self.komi, seed=self.seed, first_playout=self.visits,
-                devices=self.devices, policy=self.policy,
+            kind = OfPlayouts(
+                self.position.size, self.rule, self.komi, self.seed, self.visits, count, id(self.policy), id(self.devices),
+                self.policy, self.devices,
             )  # fmt: skip
+            part = yield Question(kind, (self.position, self.stream))
             self.statistics = part if self.statistics is None else self.statistics.plus(part)
             self.visits += count
             if watched:
@@ -83,10 +136,11 @@ class FlatSearch:
             return passing(self.position.size**2)
         total, useful = self.statistics, self._useful
         values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
-        if np.isnan(values).all():  # no useful move was ever played first: any will do
-            values[np.flatnonzero(useful)[0]] = 0.5
-        ties = np.flatnonzero(values == np.nanmax(values))
-        move = int(np.random.default_rng(self.seed).choice(ties))
+        best = np.fmax.reduce(values)
+        if np.isnan(best):  # no useful move was ever played first: any will do
+            values[useful.argmax()] = best = 0.5
+        ties = np.flatnonzero(values == best)
+        move = int(ties[0] if len(ties) == 1 else np.random.default_rng([self.seed, self.stream]).choice(ties))
         rate = float(values[move])
         visits = np.append(np.where(useful, total.weight[0], 0.0), 0.0)
         return Choice(move, rate < self.resign, rate, visits, np.append(values, np.nan), self.visits, [move], total)
@@ -104,15 +158,18 @@ class FlatPlayer:
       rule: one of `jaxgo.credits.RULES`.
       komi, seed, cleanup, restrictions, devices, policy: as in `search.Search`; of the restrictions, those of the first move.
       resign: win rate below which it resigns; 0 never does.
+      stream: the random stream of its first search (`streams` of `jaxgo.move_statistics`); each further search has the next. So
+        players of one seed share no random numbers, and their searches of several games can be done in one batch.
     """
 
     def __init__(
-        self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None, policy: Policies = None
-    ):
+        self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None,
+        policy: Policies = None, stream: int = 0,
+    ):  # fmt: skip
         self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
-        self._calls = 0
+        self._streams = itertools.count(checks.integer("stream", stream, 0, checks.INT32_MAX))
 
     def compile(self, size: int) -> None:
         for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
@@ -121,21 +178,32 @@ class FlatPlayer:
 
     def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
         """A search of the position, with random numbers of its own."""
-        self._calls += 1
-        seed = (self.seed + 0x9E3779B97F4A7C15 * self._calls) % 2**64
+        return alone(self.prepare_in_steps(position, history))
+
+    def prepare_in_steps(self, position: Position, history: np.ndarray | None) -> Steps[FlatSearch]:
+        """`prepare`, among others (`search.in_steps`)."""
+        check_one_position(position)
+        useful = yield from useful_moves_in_steps(position, history)
+        if self.restrictions is not None:
+            useful = _restricted(useful, position, history, self.restrictions)
         self.search = FlatSearch(
-            position, history, self.rule, komi=self.komi, seed=seed, resign=self.resign, restrictions=self.restrictions,
-            devices=self.devices, policy=self.policy,
+            position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & checks.INT32_MAX,
+            resign=self.resign, devices=self.devices, policy=self.policy,
         )  # fmt: skip
         return self.search
 
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Choice:
-        search = self.prepare(position, history)
+        return alone(self.genmove_in_steps(position, history, limits, progress, stop))
+
+    def genmove_in_steps(
+        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
+    ) -> Steps[Choice]:
+        search = yield from self.prepare_in_steps(position, history)
         if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
             return passing(position.size**2)
-        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
+        yield from search.run_in_steps(limits.visits, limits.seconds, progress, stop)
         return search.choice()
 
     def choice(self) -> Choice:

@@ -1,15 +1,21 @@
 """A game: positions in order, with positional superko, undo, and the hashes that a search needs to know."""
 
 import collections
+from collections.abc import Sequence
 
+import jax
 import numpy as np
 
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.base import checks
 from jaxgo.board.coordinates import coordinate
 from jaxgo.records.record import GameRecord
-from search.replay import IllegalMove, replay, turned
+from search.in_steps import Question, Steps, alone
+from search.replay import IllegalMove as IllegalMove
+from search.replay import OneMove, illegal, turned
 
+#: Plays that one call of the device looks at for repetitions, at most.
+BLOCK = 4096
 #: Colours by the names that programs send, in lower case.
 COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
@@ -32,11 +38,11 @@ class Game:
             raise ValueError(f"position must be one position, not a batch of {position.batch}")
         self.komi = checks.komi(komi)
         self.positions = [position]
-        self.hashes = [np.asarray(position.hash())[0]]
         self.moves: list[tuple[int, int]] = []
         """(colour, point) of each move, P for a pass."""
+        self._hashes = np.array(position.hash())  # of the positions in order, and room for more
         self._seen = collections.Counter(hash_numbers(earlier).tolist())
-        self._seen.update(hash_numbers(self.hashes[0][None]).tolist())
+        self._seen.update(hash_numbers(self._hashes).tolist())
 
     @classmethod
     def of_record(cls, record: GameRecord, moves: int, komi: float) -> "Game":
@@ -70,12 +76,14 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether two passes have ended the game."""
-        return bool(np.asarray(self.position.is_over())[0])
+        return bool(np.asarray(self.position.passes)[0] >= 2)
 
     @property
     def history(self) -> np.ndarray:
         """uint32 [n, 2]: hashes of the earlier positions."""
-        return np.stack(self.hashes[:-1]) if self.moves else np.empty((0, 2), np.uint32)
+        earlier = self._hashes[: len(self.moves)]
+        earlier.flags.writeable = False
+        return earlier
 
     def score(self) -> float:
         """Black's area minus White's and komi, of the board as it stands."""
@@ -87,7 +95,8 @@ class Game:
 
     def forbidden(self, position: Position | None = None) -> np.ndarray:
         """bool [P]: legal points that positional superko forbids to the player to move."""
-        return repeating(self.position if position is None else position, np.fromiter(self._seen, np.uint64))
+        position = self.position if position is None else position
+        return repeating(position, np.asarray(position.legal())[:, :-1], [np.fromiter(self._seen, np.uint64)])[0]
 
     def play(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> bool:
         """Plays a move, P for a pass, of a colour, by default the one to move.
@@ -104,6 +113,10 @@ class Game:
         Raises:
           IllegalMove: the move is illegal, or repeats an earlier position where that is not tolerated.
         """
+        return alone(self.play_in_steps(point, colour, tolerant=tolerant))
+
+    def play_in_steps(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> Steps[bool]:
+        """`play`, among other games (`search.in_steps`)."""
         passing = self.size**2
         if not 0 <= point <= passing:
             raise IllegalMove(f"the point must be between 0 and {passing}, not {point}")
@@ -112,11 +125,13 @@ class Game:
         if colour is not None:
             checks.one_of("colour", colour, (BLACK, WHITE))
         mover = self.to_play if colour is None else colour
-        after, hashes = replay(self.position, ((mover, point),))
-        repeats = point != passing and bool(self._seen[_number(hashes[0])])
+        after, after_hash, fault = yield Question(OneMove(self.size), (self.position, mover, point))
+        if fault:
+            raise illegal(point, self.size, fault)
+        repeats = point != passing and bool(self._seen[_number(after_hash)])
         if repeats and not tolerant:
             raise IllegalMove(f"{coordinate(point, self.size)} repeats an earlier position (positional superko)")
-        self._add(after, hashes[0], (mover, point))
+        self._add(after, after_hash, (mover, point))
         return repeats
 
     def undo(self) -> None:
@@ -127,35 +142,42 @@ class Game:
         """
         if not self.moves:
             raise ValueError("there is no move to take back")
-        number = _number(self.hashes.pop())
+        number = _number(self._hashes[len(self.moves)])
         self._seen[number] -= 1
         if not self._seen[number]:
             del self._seen[number]
         self.positions.pop()
         self.moves.pop()
+        self._hashes = self._hashes[: len(self.positions)].copy()  # `history` has shown the array
 
     def _add(self, after: Position, after_hash: np.ndarray, move: tuple[int, int]) -> None:
         self.positions.append(after)
-        self.hashes.append(after_hash)
         self.moves.append(move)
+        if len(self.moves) == len(self._hashes):
+            self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
+        self._hashes[len(self.moves)] = after_hash
         self._seen[_number(after_hash)] += 1
 
 
-def repeating(position: Position, seen: np.ndarray) -> np.ndarray:
-    """bool [P]: legal points of one position where a play leads to one of those that have been seen.
+def repeating(positions: Position, among: np.ndarray, seen: Sequence[np.ndarray]) -> np.ndarray:
+    """bool [B, P]: those of the legal points `among` (likewise) where a play leads to a position that has been seen.
 
     Args:
-      position: the position.
-      seen: uint64 [n], hashes of the positions, see `hash_numbers`.
+      positions: B positions.
+      among: where to look.
+      seen: uint64 [n] for each, hashes of what its game has seen, see `hash_numbers`.
     """
-    points = position.size**2
-    legal = np.flatnonzero(np.asarray(position.legal())[0, :points])
-    out = np.zeros(points, np.bool_)
-    if len(legal):
-        moves = np.full(points, points)  # padded with passes, so that one compiled shape serves
-        moves[: len(legal)] = legal
-        after = np.asarray(position[np.zeros(points, np.int64)].play(moves).hash())[: len(legal)]
-        out[legal] = np.isin(hash_numbers(after), seen)
+    rows, points = np.nonzero(among)
+    # Padded, so that a few compiled shapes serve.
+    room = among.shape[1] if len(among) == 1 else -(-len(rows) // BLOCK) * BLOCK
+    of_rows, plays = np.zeros(room, np.int64), np.full(room, among.shape[1])
+    of_rows[: len(rows)], plays[: len(rows)] = rows, points
+    held, after = jax.device_get(positions), np.empty(room, np.uint64)
+    for part in (slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)):
+        after[part] = hash_numbers(held[of_rows[part]].play(plays[part], check=False).hash())
+    out = np.zeros(among.shape, np.bool_)
+    for i in np.flatnonzero(np.isin(after[: len(rows)], np.concatenate(seen))):  # which another game may have seen
+        out[rows[i], points[i]] = after[i] in seen[rows[i]]
     return out
 
 
@@ -166,10 +188,14 @@ def legal_moves(position: Position, history) -> np.ndarray:
       position: one position.
       history: hashes of its game's earlier positions, as `hash_numbers` takes them.
     """
-    seen = np.append(hash_numbers(history), hash_numbers(position.hash()))
-    legal = np.array(position.legal())[0]
-    legal[:-1] &= ~repeating(position, seen)
-    return legal
+    legal = np.array(position.legal())
+    legal[:, :-1] &= ~repeating(position, legal[:, :-1], seen_by(position, [history]))
+    return legal[0]
+
+
+def seen_by(positions: Position, histories: Sequence) -> list[np.ndarray]:
+    """uint64 [n] for each of B positions: the hashes of its own and of its game's earlier ones, as `hash_numbers` takes them."""
+    return [np.append(hash_numbers(history), own) for history, own in zip(histories, hash_numbers(positions.hash()))]
 
 
 def turn(position: Position, colour: int) -> Position:

@@ -6,7 +6,7 @@ from its name; `search.bots` says what each is.
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -16,9 +16,11 @@ from jaxgo.base import checks
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
+from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
 from search.search import Search
 from search.selection import UCB1, Rave
+from search.shared import SharedLeaves
 
 #: No move is chosen before this share of its time has passed: the rate of playouts must be known.
 EARLIEST = 0.1
@@ -44,6 +46,9 @@ class Player(Protocol):
           stop: asked now and then, in this thread; once it returns True the choice is made from what there is. It belongs to
             the caller, so that a request made before the call counts too.
         """
+
+    def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
+        """`genmove`, among other players; see `search.in_steps`."""
 
     def compile(self, size: int) -> None:
         """Compiles for a board size, so that no clock runs meanwhile."""
@@ -92,6 +97,16 @@ class TreePlayer:
         search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
         return self.choice()
 
+    def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
+        device = self.options.get("device")
+        if device is None or limits.seconds is not None:
+            return self.genmove(position, history, limits)
+        search = self.prepare(position, history)
+        if passing_wins(position, search.komi) and not search.cleanup:
+            return passing(position.size**2)
+        yield Question(OfSearches(device), (search, limits.visits))
+        return self.choice()
+
     @property
     def torn(self) -> bool:
         """Whether another move has the better results than the one that the search would play, among those tried about as
@@ -124,6 +139,18 @@ class TreePlayer:
         for move in line or ():
             search.advance(move)
         return line is not None
+
+
+@dataclasses.dataclass(frozen=True)
+class OfSearches:
+    """The kind of questions that searches which share a device answer: (search, visits), each of which is run to so many."""
+
+    device: SharedLeaves
+    long = True
+
+    def answers(self, questions: Sequence[tuple[Search, int]], stop: Callable[[], bool]) -> Sequence[None]:
+        self.device.run(questions, stop)
+        return [None] * len(questions)
 
 
 def _or_decided(search: Search, seconds: float, stop: Stop) -> Callable[[], bool]:
@@ -159,6 +186,11 @@ _OF_TREES = ("rule", "early", "leaves", "playouts_per_leaf", "memory", "updates"
 def has_tree(bot: str) -> bool:
     """Whether a bot searches, by a rule of selection."""
     return bot in _TREES
+
+
+def is_flat(bot: str) -> bool:
+    """Whether a bot looks one move ahead, with a tree of so much or none."""
+    return bot in _FLAT or search_options(bot).get("depth") == 1
 
 
 def rule_of(bot: str, knowledge: bool | None = None):

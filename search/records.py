@@ -8,6 +8,7 @@ from sgfmill import sgf
 from jaxgo.base.source import version
 from jaxgo.board.stones import after_move
 from search.game import Game
+from search.replay import together
 
 _LETTERS = {1: "b", -1: "w"}
 
@@ -24,20 +25,24 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
     node = record.get_root()
     for name, value in {"AP": ("jaxgo", version()), **properties}.items():
         node.set(name, value)
-    boards = [np.asarray(position.to_array())[0] for position in game.positions]
+    boards = np.asarray(together(game.positions).to_array())
     black_first = int(np.asarray(game.positions[0].to_play)[0]) == 1
     if boards[0].any():
         _set_up(node, np.zeros_like(boards[0]), boards[0])
     if boards[0].any() or not black_first:
         node.set("PL", "b" if black_first else "w")
     for number, ((colour, point), before, after) in enumerate(zip(game.moves, boards, boards[1:]), start=1):
-        node = record.extend_main_sequence()
+        node = node.new_child()
         node.set_move(_LETTERS[colour], _row_column(point, game.size))
         if number in comments:
             node.set("C", comments[number])
+        only = np.arange(before.size) == point  # nothing for a pass
+        if np.array_equal(after.ravel(), np.where(only, colour, before.ravel())):  # mostly: nothing is captured
+            continue
         played = after_move(before, colour, point)
         if (played != after).any():
-            _set_up(record.extend_main_sequence(), played, after)
+            node = node.new_child()
+            _set_up(node, played, after)
     return record.serialise(wrap=None)
 
 

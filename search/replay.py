@@ -5,6 +5,7 @@ is the caller's to judge (`search.game`), for the game of another program has go
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -54,12 +55,41 @@ def replay(position: Position, moves: Moves) -> tuple[Position, np.ndarray]:
         after, some_hashes, faults = some(found, rows)
         if faults.any():
             number = int((faults != 0).argmax())
-            name, reason = coordinate(part[number][1], position.size), dynamics.FAULTS[faults[number] - 1]
-            raise IllegalMove(f"{name} is illegal: {reason}", reason, start + number)
+            raise illegal(part[number][1], position.size, faults[number], start + number)
         positions.append(after)
         hashes.append(some_hashes)
         position = some(after, slice(-1, None))
     return together(positions), np.concatenate(hashes)
+
+
+def illegal(point: int, size: int, fault: int, number: int = 0) -> IllegalMove:
+    """The error for a move at a point with a fault, as `jaxgo.board.dynamics.tried` counts them."""
+    name, reason = coordinate(point, size), dynamics.FAULTS[fault - 1]
+    return IllegalMove(f"{name} is illegal: {reason}", reason, number)
+
+
+@dataclasses.dataclass(frozen=True)
+class OneMove:
+    """The kind of questions what comes of a move: (position, colour, point), as in `replay`.
+
+    The answers are (the position after it on the host, its hash uint32 [2], what is wrong with the move, 0 for nothing, as
+    `jaxgo.board.dynamics.tried` counts it).
+    """
+
+    size: int
+    long = False
+
+    def answers(self, questions: Sequence[tuple[Position, int, int]], stop=None) -> list[tuple[Position, np.ndarray, int]]:
+        positions, colours, points = zip(*questions)
+        moves = np.array(colours, np.int8), np.array(points, np.int32)
+        after, hashes, faults = jax.device_get(dynamics.run(_moved, together(positions), *moves))
+        return list(zip(each(after), hashes, faults.tolist()))
+
+
+def _moved(position: Position, colours: jax.Array, points: jax.Array) -> tuple[Position, jax.Array, jax.Array]:
+    """The positions after one move in each, their hashes, and faults."""
+    after, faults = dynamics.tried(turned(jnp, position, colours), points, jnp.ones_like(points, jnp.bool_))
+    return after, dynamics.stones_hash(after), faults
 
 
 def _played(position: Position, colours: jax.Array, points: jax.Array, count: jax.Array):
@@ -92,6 +122,24 @@ def some(arrays, rows: slice):
     return jax.tree.map(lambda x: x[rows].copy(), arrays)
 
 
-def together(positions: list[Position]) -> Position:
+def together(positions: Sequence[Position]) -> Position:
     """One batch of several on the host."""
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *positions)
+    columns = zip(*(_columns(position) for position in positions))
+    return _of_columns([np.concatenate(column) for column in columns], positions[0].size)
+
+
+def each(positions: Position) -> list[Position]:
+    """The positions of a batch on the host, one by one."""
+    return [_of_columns(row, positions.size) for row in zip(*(column[:, None] for column in _columns(positions)))]
+
+
+# By hand, as to flatten pytrees takes some ten times as long, which adds up over the moves of many games.
+
+
+def _columns(position: Position) -> tuple[np.ndarray, ...]:
+    return (*position.black, *position.white, position.to_play, position.ko, position.passes)
+
+
+def _of_columns(columns: Sequence[np.ndarray], size: int) -> Position:
+    words = (len(columns) - 3) // 2
+    return Position(tuple(columns[:words]), tuple(columns[words:-3]), *columns[-3:], size)

@@ -64,12 +64,13 @@ class Rounds:
       settings: what to go by.
       ties: breaks ties.
       in_flight: the most rounds under way at a time.
+      stream: of the first leaf that the device plays.
     """
 
-    def __init__(self, device: Leaves, settings: Settings, ties: Ties, in_flight: int):
+    def __init__(self, device: Leaves, settings: Settings, ties: Ties, in_flight: int, stream: int = 0):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
-        self._streams = 0
+        self._streams = stream
         #: Seconds spent choosing, waiting for the device, and adding results.
         self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
 

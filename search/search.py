@@ -60,6 +60,7 @@ class Search:
         is the same.
       restrictions: moves to avoid or to keep to.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the device's own, where a `device` is given.
+      stream: the random stream of its first leaf; each further leaf has the next. So searches of one seed can differ.
 
     Raises:
       TypeError, ValueError: an argument is not what it must be, or the game is over.
@@ -84,6 +85,7 @@ class Search:
         device: SharedLeaves | None = None,
         restrictions: Restrictions | None = None,
         policy: Policies = None,
+        stream: int = 0,
     ):
         check_one_position(position)
         self.rule = Rave() if rule is None else rule
@@ -123,7 +125,7 @@ class Search:
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
-        self._rounds = Rounds(self._device, settings, ties, self.in_flight)
+        self._rounds = Rounds(self._device, settings, ties, self.in_flight, checks.integer("stream", stream, 0, checks.INT32_MAX))
         self._plant(position)
 
     # What a program asks.

@@ -11,6 +11,7 @@ import numpy as np
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice, Limits
 from search.game import Game, IllegalMove
+from search.in_steps import Clock, Steps, alone
 from search.players import Player
 from search.records import as_record
 
@@ -33,8 +34,8 @@ class Mover(Protocol):
     knows_superko: bool
     """Whether it keeps to positional superko. Of others a move that repeats a position is taken: many know simple ko alone."""
 
-    def move(self, game: Game) -> Choice:
-        """What it plays in this game, in which it is to move.
+    def move_in_steps(self, game: Game) -> Steps[Choice]:
+        """What it plays in this game, in which it is to move; among other games (`search.in_steps`).
 
         Raises:
           Forfeit: it cannot go on.
@@ -49,8 +50,8 @@ class Limited:
     limits: Limits
     knows_superko = True
 
-    def move(self, game: Game) -> Choice:
-        return self.player.genmove(game.position, game.history, self.limits)
+    def move_in_steps(self, game: Game) -> Steps[Choice]:
+        return self.player.genmove_in_steps(game.position, game.history, self.limits)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -97,6 +98,20 @@ def play_game(
       max_moves: by default three times the points; such a game is scored as it stands.
       on_move: called after each move.
     """
+    return alone(play_game_in_steps(black, white, game, seconds=seconds, max_moves=max_moves, on_move=on_move))
+
+
+def play_game_in_steps(
+    black: Mover,
+    white: Mover,
+    game: Game,
+    *,
+    seconds: float | None = None,
+    max_moves: int | None = None,
+    on_move: Callable[[Game, Choice], None] | None = None,
+    clock: Clock = time.perf_counter,
+) -> Steps[Played]:
+    """`play_game`, among other games (`search.in_steps`), by a clock of its own."""
     opening, choices, taken = len(game.moves), [], []
     most = 3 * game.size**2 if max_moves is None else max_moves
 
@@ -104,17 +119,17 @@ def play_game(
         return Played(game, opening, choices, taken, winner, ending, remark)
 
     while not game.over and len(game.moves) < most:
-        colour, start = game.to_play, time.perf_counter()
+        colour, start = game.to_play, clock()
         mover = black if colour == 1 else white
         try:
-            choice = mover.move(game)
-            taken.append(time.perf_counter() - start)
+            choice = yield from mover.move_in_steps(game)
+            taken.append(clock() - start)
             if seconds is not None and taken[-1] > seconds:
                 raise Forfeit(TIME, f"a move took {taken[-1]:.2f} s")
             choices.append(choice)
             if choice.resign:
                 return ended(-colour, RESIGNATION)
-            game.play(choice.move, tolerant=not mover.knows_superko)
+            yield from game.play_in_steps(choice.move, tolerant=not mover.knows_superko)
         except Forfeit as forfeit:
             return ended(-colour, forfeit.ending, str(forfeit))
         except IllegalMove as error:

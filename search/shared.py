@@ -9,7 +9,8 @@ Nothing here locks: one thread drives all searches of a device, step by step (`S
 
 import collections
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,13 @@ from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.request import check_seed
 from search.turns import Turns
 
+if TYPE_CHECKING:
+    from search.search import Search
+
 #: Calls under way at a time: one more than the device works on, which then never waits for the host.
 CALLS = 2
+#: Seconds that `SharedLeaves.run` waits at a time for the device.
+WAIT = 0.05
 
 
 class _Call:
@@ -118,6 +124,21 @@ class SharedLeaves:
             if patient and sum(len(request.arrays[0]) for request in self._waiting) < self._leaves.leaves:
                 break
             self._send()
+
+    def run(self, searches: Sequence[tuple["Search", int]], stop: Callable[[], bool] = lambda: False) -> None:
+        """Runs searches on this device until the root of each has had so many playouts, or `stop` says so."""
+        left = list(searches)
+        while left and not stop():
+            for search, visits in left:
+                while search.launch(visits):
+                    pass
+            self.flush()
+            moved = [search.finish() for search, _ in left]
+            left = [(search, visits) for search, visits in left if search.under_way or search.visits < visits]
+            if not any(moved) and self._under_way:
+                self._under_way[0].leaves.wait(self._under_way[0].begun, WAIT)
+        for search, _ in left:
+            search.abandon()
 
     def _send(self) -> None:
         """Sends one call: the leaves that `_choose` chooses."""

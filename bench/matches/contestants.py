@@ -10,14 +10,19 @@ import dataclasses
 from bench.matches import engine
 from bench.matches.engine import Engine, EngineError, EngineMover
 from jaxgo import Position
+from jaxgo.base.constants import INT32_MAX
 from jaxgo.cli import UsageError
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
-from search.players import has_tree, make_player, rule_of
+from search.players import has_tree, is_flat, make_player, rule_of
+from search.search import memory_for
 from search.selfplay import Limited
+from search.shared import SharedLeaves
 
+#: Streams from one game's first to the next one's for UCB1, whose moves begin with the same: odd, so that all games' differ.
+STREAMS_OF_UCB = 0x3504F333
 #: Playouts of a move where neither playouts nor time are given.
 DEFAULT_VISITS = 2_000
 
@@ -40,6 +45,39 @@ class Conditions:
     """Seconds that a move may take beyond these."""
     memory: int
     """Bytes that one tree may take."""
+    side_by_side: bool = False
+    """Whether many games are played together in this process."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Draws:
+    """What names a contestant's random numbers in one game of a match."""
+
+    match: int
+    """The match's seed."""
+    number: int
+    """The game's, from 1 on."""
+    side: int
+    """0 for the first contestant, 1 for the second."""
+
+    @property
+    def own_seed(self) -> dict[str, int]:
+        """A seed of its own in each game: for whoever draws by a seed alone."""
+        return {"seed": (self.match + 2 * self.number + self.side) % 2**63}
+
+    def own_streams(self, each: int) -> dict[str, int]:
+        """The match's seed, which many games' playouts need have in common to be one batch, and the first stream of its own.
+
+        Args:
+          each: streams from one game's first to the next one's. Up to a thousand no two of a million games have one in common.
+        """
+        return {"seed": self.match, "stream": (2 * (self.number - 1) + self.side) * each & INT32_MAX}
+
+
+#: The devices that bots with trees share in this process, where games are played side by side.
+_shared: dict[tuple, SharedLeaves] = {}
+#: Leaves of a call there, for each of a round.
+ROUNDS = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,16 +99,48 @@ class Bot:
             return limits
         return f"{limits}, {self.options['leaves']} leaves of {self.options['playouts_per_leaf']} playouts a round"
 
-    def mover(self, conditions: Conditions, seed: int) -> Limited:
-        """One that is ready for a game: compiled.
+    @property
+    def has_tree(self) -> bool:
+        """Whether it searches."""
+        return has_tree(self.bot)
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether its moves in many games can be chosen together: it looks one move ahead, and no clock runs."""
+        return is_flat(self.bot) and self.limits.seconds is None
+
+    def random(self, draws: Draws, size: int) -> dict[str, int]:
+        """What names its random numbers, as `search.make_player` takes it.
+
+        A flat bot has a stream for each move, of which a side has half of three times the points at most; UCB1 one for each leaf.
+        """
+        if not is_flat(self.bot):
+            return draws.own_seed
+        return draws.own_streams(STREAMS_OF_UCB if has_tree(self.bot) else (3 * size * size + 1) // 2)
+
+    def mover(self, conditions: Conditions, draws: Draws) -> Limited:
+        """One that is ready for a game; compiled, so that no clock runs meanwhile.
 
         Args:
           conditions: of the game.
-          seed: of its random numbers.
+          draws: names its random numbers.
         """
-        player = make_player(self.bot, komi=conditions.komi, seed=seed, memory=conditions.memory, **self.options)
-        player.compile(conditions.size)
+        random, memory, device = self.random(draws, conditions.size), conditions.memory, {}
+        if conditions.side_by_side and has_tree(self.bot):
+            rule, size = self.options.get("rule", rule_of(self.bot)), conditions.size
+            memory, device = memory_for(size, rule, size * size), {"device": self._device(size, rule)}
+        player = make_player(self.bot, komi=conditions.komi, memory=memory, **random, **self.options, **device)
+        if not self.in_batches:
+            player.compile(conditions.size)
         return Limited(player, self.limits)
+
+    def _device(self, size: int, rule) -> SharedLeaves:
+        """What its searches share."""
+        leaves, playouts, policy = (self.options.get(name) for name in ("leaves", "playouts_per_leaf", "policy"))
+        key = size, leaves, playouts, rule.knowledge is not None, id(policy)
+        if key not in _shared:
+            _shared[key] = SharedLeaves(size, ROUNDS * leaves, playouts, features=rule.knowledge is not None, policy=policy)
+        return _shared[key]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,13 +157,20 @@ class Program:
         """How it is started."""
         return self.command
 
-    def mover(self, conditions: Conditions, seed: int) -> EngineMover:
+    in_batches = False
+
+    def random(self, draws: Draws, size: int) -> dict[str, int]:
+        """What names its random numbers, where it takes a seed."""
+        return draws.own_seed
+
+    def mover(self, conditions: Conditions, draws: Draws) -> EngineMover:
         """One that has begun a game.
 
         Raises:
           EngineError: it has not.
         """
-        return EngineMover(engine_for(self.command, conditions, seed), conditions.seconds, conditions.grace)
+        engine = engine_for(self.command, conditions, **self.random(draws, conditions.size))
+        return EngineMover(engine, conditions.seconds, conditions.grace)
 
 
 Contestant = Bot | Program

@@ -25,6 +25,7 @@ from typing import TextIO
 from jaxgo.board.coordinates import coordinate, point
 from search.choice import Choice, passing
 from search.game import Game
+from search.in_steps import Steps
 from search.selfplay import FAILURE, TIME, Forfeit
 
 #: What stands before an engine's command line where bots stand by their names.
@@ -202,7 +203,11 @@ class EngineMover:
                     raise
                 self.engine.ask(f"time_settings 0 {math.ceil(self.seconds)} 1")  # the protocol has whole seconds only
 
-    def move(self, game: Game) -> Choice:
+    def move_in_steps(self, game: Game) -> Steps[Choice]:
+        yield from ()
+        return self._move(game)
+
+    def _move(self, game: Game) -> Choice:
         patience = PATIENCE if self.seconds is None else self.seconds + self.grace
         deadline = time.monotonic() + patience
         try:

@@ -6,16 +6,17 @@ import time
 
 import numpy as np
 
-from bench.matches.contestants import Conditions, Contestant
+from bench.matches.contestants import Conditions, Contestant, Draws
 from bench.matches.engine import EngineError
-from bench.matches.openings import opening
+from bench.matches.openings import opening_in_steps
 from bench.matches.referee import judge
 from jaxgo import Position
 from jaxgo.base import source
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
 from search.game import Game
-from search.selfplay import FAILURE, SCORE, TOO_LONG, Forfeit, Mover, Played, as_sgf, play_game, result_of
+from search.in_steps import Clock, Steps, alone
+from search.selfplay import FAILURE, SCORE, TOO_LONG, Forfeit, Mover, Played, as_sgf, play_game_in_steps, result_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Absent:
     why: str
     knows_superko = False
 
-    def move(self, game: Game) -> Choice:
+    def move_in_steps(self, game: Game) -> Steps[Choice]:
+        yield from ()
         raise Forfeit(FAILURE, self.why)
 
 
@@ -50,15 +52,19 @@ def play(match: Match, number: int) -> tuple[dict, bytes]:
       of `search.selfplay`'s, `result` the referee's, `board` what the board as it stood says, `time` for each contestant the
       `seconds` of its `moves` and the `longest`; `game` tells equal games.
     """
-    start, first_is_black, conditions = time.perf_counter(), number % 2 == 1, match.conditions
-    seeds = [(match.seed + 2 * number + i) % 2**63 for i in range(2)]
-    movers = [_mover(contestant, conditions, seed) for contestant, seed in zip(match.contestants, seeds)]
+    return alone(play_in_steps(match, number))
+
+
+def play_in_steps(match: Match, number: int, clock: Clock = time.perf_counter) -> Steps[tuple[dict, bytes]]:
+    """`play`, among other games (`search.in_steps`), by a clock of its own."""
+    start, first_is_black, conditions = clock(), number % 2 == 1, match.conditions
+    draws = [Draws(match.seed, number, side) for side in range(2)]
+    movers = [_mover(contestant, conditions, own) for contestant, own in zip(match.contestants, draws)]
     game = Game(Position.empty(conditions.size), conditions.komi)
-    for point in opening(conditions.size, match.opening, match.seed, (number - 1) // 2):
-        game.play(point)
+    yield from opening_in_steps(game, match.opening, match.seed, (number - 1) // 2)
     black, white = movers if first_is_black else movers[::-1]
-    clock = None if conditions.seconds is None else conditions.seconds + conditions.grace
-    played = play_game(black, white, game, seconds=clock)
+    most = None if conditions.seconds is None else conditions.seconds + conditions.grace
+    played = yield from play_game_in_steps(black, white, game, seconds=most, clock=clock)
     winner, result, referee = played.winner, played.result, None
     if played.ending in (SCORE, TOO_LONG):
         verdict = judge(game, match.referee, conditions)
@@ -69,18 +75,18 @@ def play(match: Match, number: int) -> tuple[dict, bytes]:
         "number": number, "first_is_black": first_is_black,
         "won": 0.5 if winner == 0 else float((winner == 1) == first_is_black),
         "result": result, "ending": played.ending, "remark": played.remark, "referee": referee, "board": result_of(game.score()),
-        "opening": moves[: played.opening], "moves": len(moves), "seconds": round(time.perf_counter() - start, 2),
+        "opening": moves[: played.opening], "moves": len(moves), "seconds": round(clock() - start, 2),
         "time": _time(played, first_is_black), "game": hashlib.sha256(" ".join(moves).encode()).hexdigest()[:16],
     }  # fmt: skip
     names = [contestant.name for contestant in match.contestants]
-    record = as_sgf(played, *(names if first_is_black else names[::-1]), _comment(match, number, seeds, referee), result)
+    record = as_sgf(played, *(names if first_is_black else names[::-1]), _comment(match, number, draws, referee), result)
     return known, record
 
 
-def _mover(contestant: Contestant, conditions: Conditions, seed: int) -> Mover:
+def _mover(contestant: Contestant, conditions: Conditions, draws: Draws) -> Mover:
     """A contestant that is ready for a game."""
     try:
-        return contestant.mover(conditions, seed)
+        return contestant.mover(conditions, draws)
     except EngineError as error:
         return Absent(str(error))
 
@@ -94,13 +100,15 @@ def _time(played: Played, first_is_black: bool) -> list[dict]:
     return out
 
 
-def _comment(match: Match, number: int, seeds: list[int], referee: str | None) -> str:
+def _comment(match: Match, number: int, draws: list[Draws], referee: str | None) -> str:
     """What it takes to play the game again."""
     first_is_black, conditions = number % 2 == 1, match.conditions
+    random = [one.random(own, conditions.size) for one, own in zip(match.contestants, draws)]
+    seeds = [f"seed {x['seed']}" + (f" from stream {x['stream']}" if "stream" in x else "") for x in random]
     clock = [] if conditions.seconds is None else [f"{conditions.seconds:g} s a move, and {conditions.grace:g} s of grace"]
     return "\n".join(
         [
-            f"game {number} of `jaxgo match`, seed {match.seed}: Black's seed {seeds[not first_is_black]}, "
+            f"game {number} of `jaxgo match`, seed {match.seed}: Black's {seeds[not first_is_black]}, "
             f"White's {seeds[first_is_black]}",
             *(f"{contestant.name}: {contestant.what}" for contestant in match.contestants),
             *clock,

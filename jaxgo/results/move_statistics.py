@@ -44,6 +44,11 @@ class MoveStatistics:
         """The statistics of these playouts and others, as if made in one call."""
         return MoveStatistics.from_units(self._units() + other._units(), self.num_playouts + other.num_playouts)
 
+    def each(self) -> "list[MoveStatistics]":
+        """Those of each position by itself, B = 1."""
+        rows = zip(*(x[:, None] for x in (self.weight, self.value, self.effective, self.error)))
+        return [MoveStatistics(weight, value, effective, error, self.num_playouts) for weight, value, effective, error in rows]
+
     def _units(self) -> np.ndarray:
         """What `from_units` took: whole numbers, so that they can be had back exactly."""
         with np.errstate(invalid="ignore"):  # points without weight: their values are no numbers

@@ -22,8 +22,10 @@ pytestmark = pytest.mark.usefixtures("many_playouts")
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
 #: Contestants whose programs are compiled once for all matches that play.
 LITTLE = ("rave", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")
-#: Those of matches of which it matters how they end: their workers are ready sooner.
-QUICK = ("amaf:visits=100", "amaf:visits=90", "--size", "5", "--komi", "0.5")
+#: Those of matches of which it matters how they end: their workers are ready sooner. As a clock runs, they have workers.
+QUICK = ("amaf:visits=100,seconds=60", "amaf:visits=90,seconds=60", "--size", "5", "--komi", "0.5")
+#: Those of a match whose games are played side by side.
+AT_ONCE = ("wamaf:visits=30", "amaf:visits=20", "--size", "5", "--komi", "0.5")
 
 
 def match(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess:
@@ -93,9 +95,10 @@ def test_a_match_is_the_same_however_it_is_spread(kept):
     assert document["interval"][0] <= document["score"] <= document["interval"][1]
 
 
-def test_an_interrupted_match_reports_its_games_and_ends():
+@pytest.mark.parametrize("arguments", [(*QUICK, "--games", "2000", "--workers", "1"), (*AT_ONCE, "--games", "2000")])
+def test_an_interrupted_match_reports_its_games_and_ends(arguments):
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
-    with begun(*QUICK, "--games", "2000", "--workers", "1", "--json") as process:
+    with begun(*arguments, "--json") as process:
         next(line for line in process.stderr if "2 of" in line)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=120)
@@ -170,6 +173,23 @@ def test_a_match_goes_on_after_it_was_killed(tmp_path):
         assert root.get("RE") == game["result"]
         assert f"game {game['number']} of `jaxgo match`, seed 0" in root.get("GC")
     assert "holds a match with seed 0, not 1" in match(*options, "--seed", "1").stderr
+
+
+def test_a_match_at_once_that_was_killed_goes_on_with_the_same_games(tmp_path):
+    """In processes of their own, one by one; together they are the games of a match that nothing has stopped."""
+    options = (*AT_ONCE, "--games", "24", "--json")
+    with begun(*options, "--output", str(tmp_path)) as process:
+        next(line for line in process.stderr if "2 of" in line)
+        assert not children(process.pid), "there are no workers"
+        process.kill()
+        process.communicate(timeout=120)
+    kept = (tmp_path / "games.jsonl").read_text().count("\n")
+    done, whole = match(*options, "--output", str(tmp_path), "--workers", "1"), match(*options)
+    assert done.returncode == 0, done.stderr
+    assert 2 <= kept and f"{kept} games are in" in done.stderr
+    games = [[(g["number"], g["game"], g["result"]) for g in json.loads(x.stdout)["records"]] for x in (done, whole)]
+    assert games[0] == games[1] and len({game for _, game, _ in games[0]}) == 24
+    assert b"seed 0 from stream" in (tmp_path / "0001.sgf").read_bytes()
 
 
 def test_a_match_between_gtp_engines_tells_how_games_were_lost(tmp_path):

@@ -88,9 +88,10 @@ def test_the_forms_of_both_hold_the_same_ownership(searched, position, tree):
     gained = []
     for info, words in zip(reply["moveInfos"], line.split("info ")[1:], strict=True):
         np.testing.assert_allclose(numbers(words, "movesOwnership"), -np.array(info["ownership"]), atol=1e-4)
-        gained += [reply["ownership"][p] - info["ownership"][p] for p in [point(info["move"], 5)] if p < 25]
+        more = np.array(reply["ownership"]) - info["ownership"]
+        gained += [more[p] - more.mean() for p in [point(info["move"], 5)] if p < 25]
         assert len(info["pvVisits"]) == len(info["pv"]) and info["pvVisits"][0] == info["visits"]
-    assert np.mean(gained) > 0.05, "White's own stones are his, more than the points were before"
+    assert np.mean(gained) > 0.02, "White's own stones are his, by more than the rest of the board"
     assert sum(share for share in reply["policy"] if share > 0) == pytest.approx(1)
     assert reply["policy"][12] == -1 and set(reply["amaf"]) == {"white"}
 

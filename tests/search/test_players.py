@@ -38,6 +38,26 @@ def test_the_same_seed_plays_the_same_game():
     assert moves(7) != moves(8)
 
 
+def test_flat_bots_take_the_streams_of_a_seed_one_after_the_other():
+    """Each search has the next, so that what a player plays can be named, and asked for in a batch with others."""
+    player, position = FlatPlayer("amaf", komi=0.5, seed=3, stream=7), jaxgo.Position.empty(5)
+    found = [player.genmove(position, None, Limits(visits=300)).statistics for _ in range(2)]
+    together = jaxgo.move_statistics(position[np.zeros(2, int)], 300, komi=0.5, seed=3, streams=[7, 8])
+    for expected, statistics in zip(together.each(), found, strict=True):
+        np.testing.assert_array_equal(statistics.value, expected.value)
+        np.testing.assert_array_equal(statistics.weight, expected.weight)
+    assert (found[0].value != found[1].value).any()
+
+
+def test_searches_of_one_seed_differ_by_their_streams():
+    def wins(stream):
+        search = Search(jaxgo.Position.empty(5), komi=0.5, leaves=16, playouts_per_leaf=8, seed=3, stream=stream)
+        search.run(visits=300)
+        return search.tree.wins(search.tree.root).tolist()
+
+    assert wins(0) == wins(0) != wins(1000)
+
+
 def test_the_tree_follows_the_game():
     """After a move and its reply the player goes on with what it knows; after another game it begins anew."""
     player = TreePlayer(Rave(), komi=0.5, leaves=16, playouts_per_leaf=8)

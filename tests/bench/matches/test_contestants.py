@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from bench.matches.contestants import read_bot
+from bench.matches.contestants import Draws, read_bot
 from jaxgo.cli import UsageError
 from search import Knowledge, Limits, Rave
 
@@ -38,6 +38,19 @@ def test_knowledge_is_switched_and_set():
         assert read_bot("rave", args).options["rule"] == (with_it if on else without)
         assert read_bot("rave:knowledge=True", args).options["rule"] == with_it
         assert "rule" not in read_bot("mc", args).options
+
+
+@pytest.mark.parametrize("size", [2, 25])
+def test_random_numbers_of_games_side_by_side_are_of_one_seed_and_not_in_common(size):
+    """Each side of each game has its own streams, enough for its half of the most moves; trees have seeds of their own."""
+    wamaf, ucb, uct = (read_bot(bot, ARGS) for bot in ("wamaf", "ucb", "uct"))
+    all_draws = [Draws(5, number, side) for number in (1, 2, 3, 999_999, 10**6) for side in (0, 1)]
+    streams = [wamaf.random(draws, size)["stream"] for draws in all_draws]
+    apart = {b - a for a, b in zip(streams, streams[1:])}
+    assert min(apart) == (3 * size**2 + 1) // 2 and streams[-1] + min(apart) <= 2**31
+    assert {wamaf.random(draws, size)["seed"] for draws in all_draws} == {5}
+    assert len({ucb.random(draws, size)["stream"] for draws in all_draws}) == 10
+    assert [uct.random(draws, size) for draws in all_draws[:3]] == [{"seed": 7}, {"seed": 8}, {"seed": 9}]
 
 
 def test_what_is_not_set_is_the_matchs():

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from bench.matches.openings import opening
+from bench.matches.openings import opening_in_steps
+from jaxgo import Position
+from search import Game
+from search.in_steps import alone
+
+
+def opening(size: int, moves: int, seed: int, pair: int) -> list[int]:
+    """The points of an opening."""
+    game = Game(Position.empty(size))
+    alone(opening_in_steps(game, moves, seed, pair))
+    return [point for _, point in game.moves]
 
 
 def test_a_pair_has_the_same_opening_and_others_have_others():

@@ -1,0 +1,78 @@
+"""A match's games side by side: the same as one by one, in batches of any size, and whatever has been played before."""
+
+import argparse
+import re
+
+import pytest
+
+from bench.matches import at_once
+from bench.matches.contestants import Conditions, read
+from bench.matches.playing import Match, play
+from bench.matches.referee import OWN
+
+GAMES = range(1, 13)
+
+
+def match_of(first: str, second: str) -> Match:
+    """A match at 5x5 of 30 playouts a move."""
+    names = {"visits": 30, "seconds": None, "leaves": 16, "playouts_per_leaf": 8, "knowledge": None, "cleanup": False, "size": 5}
+    args = argparse.Namespace(**names, komi=0.5)
+    return Match((read(first, args), read(second, args)), Conditions(5, 0.5, None, 1.0, 1 << 24), 7, 2, OWN)
+
+
+def without_times(game: dict, record: bytes) -> tuple[dict, bytes]:
+    """What is known of a game and its record, but for the clock."""
+    return {name: x for name, x in game.items() if name not in ("seconds", "time")}, re.sub(rb"[0-9.]+ s\b", b"", record)
+
+
+def side_by_side(match: Match, numbers, most: int = 12, enough: int = 10**6) -> dict[int, tuple[dict, bytes]]:
+    """Some games by their numbers, so many at a time, until so many are finished."""
+    found = {}
+    for game, record in at_once.play_all([(match, number) for number in numbers], lambda: len(found) >= enough, most):
+        assert game["number"] not in found
+        found[game["number"]] = without_times(game, record)
+    return found
+
+
+@pytest.fixture(scope="module", params=[("wamaf", "mc"), ("amaf:visits=20", "amaf"), ("ucb", "mc")])
+def match(request) -> Match:
+    return match_of(*request.param)
+
+
+@pytest.fixture(scope="module")
+def expected(match) -> dict[int, tuple[dict, bytes]]:
+    """The games one by one."""
+    return {number: without_times(*play(match, number)) for number in GAMES}
+
+
+@pytest.mark.parametrize("most", [1, 5, 12])
+def test_games_are_those_played_one_by_one(match, expected, most):
+    """Move by move, with what the players said of each; all different."""
+    found = side_by_side(match, GAMES, most)
+    assert found == expected
+    assert len({game["game"] for game, _ in found.values()}) == len(GAMES)
+
+
+def test_a_match_that_was_stopped_goes_on_with_the_same_games(match, expected):
+    """What was under way is dropped, as when the process is killed, and is played anew beside other games."""
+    first = side_by_side(match, GAMES, enough=4)
+    assert 4 <= len(first) < 12
+    rest = side_by_side(match, [number for number in GAMES if number not in first], most=3)
+    assert first.keys().isdisjoint(rest)
+    assert first | rest == expected
+
+
+def test_nothing_begins_once_it_is_to_stop(match):
+    assert side_by_side(match, GAMES, enough=0) == {}
+
+
+@pytest.mark.parametrize(
+    ("contestant", "expected"),
+    [
+        ("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("mc:visits=9,seconds=1", False),
+        ("ucb", True), ("ucb:seconds=1", False), ("rave", False), ("uct", False),
+    ],  # fmt: skip
+)
+def test_whose_moves_are_chosen_in_batches(contestant, expected):
+    """Of bots that look one move ahead, where no clock runs."""
+    assert match_of(contestant, "mc").contestants[0].in_batches == expected
