@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import pytest
 
 from jaxgo.cli import main
+from tests.compiling import users_flags
 from tests.search.clusters import ENVIRONMENT, RAYLET, below, end_all, kill, start, start_two_nodes, wait_until
 from tests.search.collection.games import (
     COMMON,
@@ -144,14 +145,15 @@ def test_a_node_that_is_lost_is_done_without(tmp_path: pathlib.Path, started: li
 
 @pytest.mark.slow
 def test_speed_grows_with_the_workers(tmp_path: pathlib.Path) -> None:
-    """W workers on W cores do at least 90 % of W times what one does, while nothing else runs on the machine."""
+    """W workers on W cores do at least 90 % of W times what one does, while nothing else runs on the machine, with programs that
+    are compiled as users' are."""
     cores = len(os.sched_getaffinity(0))
     rates = {}
     for workers in (1, cores, 1, cores):
         out = tmp_path / f"out{len(rates)}-{workers}-{time.monotonic_ns()}"
         done = run(
             "collection", GNU_GO, "--out", out, "--playouts", "2000", "--batch", "256", "--ray", "local",
-            "--workers", workers, "--json", env=ENVIRONMENT, timeout=3000,
+            "--workers", workers, "--json", env=ENVIRONMENT | {"XLA_FLAGS": users_flags()}, timeout=3000,
         )  # fmt: skip
         said = document(done)
         assert said["complete"], done.stderr
