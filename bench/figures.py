@@ -29,7 +29,6 @@ OUTPUTS = {
     "playouts": "`playouts`: every margin, length, final board",
     "playouts with moves": "`playouts(moves=True)`: every move too",
 }
-POLICIES = {"capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "patterns": "`Patterns`"}
 SEARCHES = {
     "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE, 256 leaves x 8 playouts", "rave, 64 x 8": "RAVE, 64 x 8",
     "uct": "UCT", "v1": "RAVE of weighted plays, V1", "v2": "the same, V2", "mctr": "RAVE of MCTR statistics",
@@ -90,15 +89,6 @@ def throughput(made: Mapping) -> str:
     return table(("from the empty board, playouts per CPU second of a core", *(f"{size}x{size}" for size in sizes)), rows)
 
 
-def policies(made: Mapping) -> str:
-    """What asking a playout policy costs."""
-    sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
-    by = {(entry["policy"], entry["size"]): entry["time_ratio"] for entry in made["policies"]}
-    names = [name for name in POLICIES if (name, sizes[0]) in by]
-    rows = [(POLICIES[name], *(f"{by[name, size]['median']:.1f}" for size in sizes)) for name in names]
-    return table(("a playout's processor time, a uniform one's being 1", *(f"{size}x{size}" for size in sizes)), rows)
-
-
 def search(made: Mapping) -> str:
     """Playouts a second inside a search, and their share of `evaluate`'s."""
     sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
@@ -156,10 +146,9 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
     return table(("the score of", "playouts", "", "95 % interval", "games", "commit", "command"), rows)
 
 
-#: Figures by name: of which benchmark, and how they are written from its newest result.
-FIGURES: dict[str, tuple[str, Callable[[Mapping], str]]] = {
-    "throughput": ("throughput", throughput), "policies": ("throughput", policies), "search": ("search", search),
-    "analysis": ("analysis", analysis), "peers": ("peers", peers), "startup": ("startup", startup),
+#: Figures by the name of their benchmark: how they are written from its newest result.
+FIGURES: dict[str, Callable[[Mapping], str]] = {
+    "throughput": throughput, "search": search, "analysis": analysis, "peers": peers, "startup": startup,
 }  # fmt: skip
 MATCHES = "matches"
 
@@ -173,9 +162,8 @@ def written(text: str, results: pathlib.Path = RESULTS) -> str:
             return f"{name}{match[2]}\n{of_matches(matches(results))}\n"
         if name not in FIGURES:
             raise Missing(f"there are no figures {name!r}; there are {', '.join([*FIGURES, MATCHES])}")
-        benchmark, write = FIGURES[name]
-        made = newest(benchmark, results)
-        return f"{name}{match[2]}\n{write(made)}{source(made)}\n"
+        made = newest(name, results)
+        return f"{name}{match[2]}\n{FIGURES[name](made)}{source(made)}\n"
 
     return _PLACE.sub(fill, text)
 
@@ -193,7 +181,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m bench.figures", description=__doc__, formatter_class=as_written)
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
-    differing = [(path, new) for path, old, new in pages() if old != new]
+    try:
+        differing = [(path, new) for path, old, new in pages() if old != new]
+    except Missing as error:
+        parser.exit(1, f"python -m bench.figures: {error}\n")
     for path, new in differing:
         if not check:
             path.write_text(new, "utf-8")

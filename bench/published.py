@@ -18,6 +18,7 @@ import argparse
 import dataclasses
 import json
 import math
+import os
 import pathlib
 import subprocess
 import sys
@@ -180,7 +181,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--only {asked.only}: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     if asked.games is not None and asked.games < 1:
         parser.error(f"--games must be at least 1, not {asked.games}")
-    asked.out.mkdir(parents=True, exist_ok=True)
+    try:
+        asked.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"OUT must be a folder, not {asked.out}: {error.strerror}")
+    if not os.access(asked.out, os.W_OK):
+        parser.error(f"OUT must be a folder that can be written to, which {asked.out} is not")
     made = report.begin("published", hardware.describe(), {"only": parts, "games": asked.games})
     made |= {"software": hardware.versions(), "dailey": dailey() if "dailey" in parts else [], "matches": []}
     for row in rows():

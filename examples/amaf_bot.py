@@ -10,6 +10,8 @@ import numpy as np
 import jaxgo
 
 PLAYOUTS = 5000
+#: Answers that never change.
+FIXED = {"name": "AMAF", "protocol_version": "2", "version": "1", "quit": ""}
 COLOURS = {"b": jaxgo.BLACK, "black": jaxgo.BLACK, "w": jaxgo.WHITE, "white": jaxgo.WHITE}
 
 
@@ -31,24 +33,28 @@ def with_turn(position: jaxgo.Position, colour: str) -> jaxgo.Position:
 def main() -> None:
     position, komi = jaxgo.Position.empty(9), 7.5
     for line in sys.stdin:
-        match line.split():
-            case ["boardsize", size]:
-                position, answer = jaxgo.Position.empty(int(size)), ""
-            case ["clear_board"]:
-                position, answer = jaxgo.Position.empty(position.size), ""
-            case ["komi", value]:
-                komi, answer = float(value), ""
-            case ["play", colour, point]:
-                position, answer = with_turn(position, colour).play(jaxgo.point(point, position.size)), ""
-            case ["genmove", colour]:
-                position = with_turn(position, colour)
-                move = choose(position, komi)
-                position, answer = position.play(move), jaxgo.coordinate(move, position.size)
-            case ["list_commands"]:
-                answer = "boardsize\nclear_board\nkomi\nplay\ngenmove\nname\nquit"
-            case _:
-                answer = {"name": "AMAF", "protocol_version": "2", "version": "1", "quit": ""}.get(line.strip(), "")
-        print(f"= {answer}\n", flush=True)
+        answer, sign = "", "="
+        try:
+            match line.split():
+                case ["boardsize", size]:
+                    position = jaxgo.Position.empty(int(size))
+                case ["clear_board"]:
+                    position = jaxgo.Position.empty(position.size)
+                case ["komi", value]:
+                    komi = float(value)
+                case ["play", colour, point]:
+                    position = with_turn(position, colour).play(jaxgo.point(point, position.size))
+                case ["genmove", colour]:
+                    position = with_turn(position, colour)
+                    move = choose(position, komi)
+                    position, answer = position.play(move), jaxgo.coordinate(move, position.size)
+                case ["list_commands"]:
+                    answer = "\n".join(["boardsize", "clear_board", "komi", "play", "genmove", "list_commands", *FIXED])
+                case _:
+                    answer = FIXED[line.strip()]
+        except (KeyError, ValueError) as error:  # what it cannot do, it says, and goes on
+            answer, sign = f"{error}", "?"
+        print(f"{sign} {answer}\n", flush=True)
         if line.strip() == "quit":
             return
 

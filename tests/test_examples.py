@@ -26,10 +26,11 @@ def run(name: str, *arguments: str, monkeypatch: pytest.MonkeyPatch, stdin: str 
 def test_amaf_bot(monkeypatch, capsys):
     """It captures what can be captured, and passes where no useful move is left."""
     lines = ["boardsize 5", "komi 5.5", "clear_board", *(f"play b {x}" for x in ("B3", "C2", "D3")), "play w C3", "genmove b"]
-    run("amaf_bot.py", monkeypatch=monkeypatch, stdin="\n".join([*lines, "name", "quit", "name"]))
+    run("amaf_bot.py", monkeypatch=monkeypatch, stdin="\n".join([*lines, "play b Z9", "foo", "name", "quit", "name"]))
     answers = capsys.readouterr().out.split("\n\n")
     assert answers[:7] == ["= "] * 7
-    assert answers[7:] == ["= C4", "= AMAF", "= ", ""]
+    assert answers[7] == "= C4" and answers[8].startswith("? ") and answers[9] == "? 'foo'"
+    assert answers[10:] == ["= AMAF", "= ", ""]
 
 
 def test_own_tree(monkeypatch, capsys):

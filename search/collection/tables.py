@@ -74,7 +74,7 @@ def versions() -> dict[str, str | None]:
 
 
 def schema(size: int) -> pyarrow.Schema:
-    """The columns of tables for a board size, without metadata. README.md says what they mean."""
+    """The columns of tables for a board size, without metadata. docs/collections.md says what they mean."""
     double, text = pyarrow.float64(), pyarrow.string()
     return pyarrow.schema([
         pyarrow.field("game", text, nullable=False), pyarrow.field("variation", pyarrow.int32(), nullable=False),

@@ -46,6 +46,13 @@ def test_bad_usage(arguments, tmp_path, capsys):
     assert ended.value.code == 2 and arguments[1] in capsys.readouterr().err
 
 
+def test_a_folder_that_is_none_is_refused(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as ended:
+        published.main([str(tmp_path / "file"), "--only", "house"])
+    assert ended.value.code == 2 and "OUT must be a folder" in capsys.readouterr().err
+
+
 def test_differences_are_told_in_standard_errors_of_both():
     assert published._beside("", 0.503, 0.3, 0.003, 0.4)["errors_apart"] == pytest.approx(1.0)
 

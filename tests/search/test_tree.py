@@ -265,7 +265,7 @@ def test_counts_stand_a_million_million_playouts():
 
 
 def test_memory_of_a_node():
-    """Most nodes are visited once; the README tells these figures."""
+    """Most nodes are visited once; docs/bot-authors.md tells these figures."""
     once, again = bytes_per_node(9)
     assert (once, again) == (206, 780)
     assert bytes_per_node(9, colours=0)[0] < once < bytes_per_node(9, colours=2)[0]
