@@ -45,7 +45,7 @@ ref-nodes
 jaxgo-variation
 set_free_handicap
 fixed_handicap 2
-boardsize 9
+boardsize 7
 fixed_handicap 2
 showboard
 undo
@@ -83,7 +83,7 @@ quit
 
 def conversation() -> str:
     """Each command after ">> ", and its reply."""
-    client = Client(None, visits=400, leaves=16, playouts_per_leaf=8, seed=1)
+    client = Client(None, visits=400, seed=1)
     said = "".join(f">> {line}\n{client(line)}" for line in COMMANDS.split("\n") if line)
     return re.sub(r"AP\[jaxgo:[^]]*\]", "AP[jaxgo:(version)]", said)
 

@@ -50,7 +50,7 @@ def line_of(rng: random.Random) -> str:
 
 def play_on(seed: int, count: int) -> None:
     """So many lines, to one engine."""
-    rng, client = random.Random(seed), Client(5, visits=8, leaves=4, playouts_per_leaf=2)
+    rng, client = random.Random(seed), Client(5, visits=8)
     for _ in range(count):
         check(client, line_of(rng))
 
@@ -68,7 +68,7 @@ def test_a_hundred_thousand_lines(seed):
 @pytest.fixture(scope="module")
 def client() -> Client:
     """An engine that hears anything."""
-    return Client(5, visits=8, leaves=4, playouts_per_leaf=2)
+    return Client(5, visits=8)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -79,7 +79,7 @@ def test_arguments_that_mean_nothing_are_refused_at_little_cost(read):
 @pytest.fixture(scope="module")
 def client() -> Client:
     """An engine that hears anything."""
-    return Client(5, visits=8, leaves=4, playouts_per_leaf=2)
+    return Client(5, visits=8)
 
 
 @pytest.mark.parametrize("before", [(), ("b",), ("0", "1")], ids=len)

@@ -11,10 +11,15 @@ import time
 import pytest
 
 from jaxgo import cli
+from search.gtp import server
+from search.gtp.engine import Engine
 from tests.processes import only_on_linux, threads_of
-from tests.search.gtp.client import Piped
+from tests.search.gtp.client import Client, Piped
 
-QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4", "--visits", "64")
+QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4")
+LONG = ("--seconds", "300")
+#: Starts in half the time: for tests of pipes and signals, which no tree and no judgement have to do with.
+FLAT = ("--size", "5", "--bot", "amaf", "--cleanup")
 
 
 def run(*arguments: str, text: str = "", **options) -> subprocess.CompletedProcess:
@@ -34,7 +39,7 @@ def complaint_of(capfd, *arguments: str) -> str:
 def test_a_script_is_answered_to_its_end():
     """The end of the input ends the engine, when everything has been answered; the last line needs no end."""
     text = "1 name\r\n\r\n# nothing\n2 play b\tc3 # centre\r\n3 genmove w\nfoo\n4 showboard"
-    done = run(*QUICK, text=text)
+    done = run(*FLAT, "--visits", "64", text=text)
     assert done.returncode == 0
     assert done.stderr == ""
     answers = done.stdout.split("\n\n")
@@ -54,7 +59,7 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered():
 @pytest.fixture(scope="module")
 def patient():
     """An engine for several tests, which thinks for five minutes unless it is interrupted."""
-    with Piped(*QUICK[:-2], "--seconds", "300") as engine:
+    with Piped(*QUICK, *LONG) as engine:
         yield engine
 
 
@@ -93,7 +98,7 @@ def test_analysis_ends_at_any_line_within_a_tenth_of_a_second(patient):
 def test_a_signal_ends_the_thinking_with_a_move():
     """A command that has been accepted is answered, and so are those that arrived after it."""
     for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 0)):
-        with Piped(*QUICK[:-2], "--seconds", "300", check=False) as engine:
+        with Piped(*FLAT, *LONG, check=False) as engine:
             engine.ok("name")
             engine.send("1 genmove b\n2 name\n")
             time.sleep(0.5)
@@ -142,7 +147,7 @@ def test_a_line_that_interrupts_nothing_harms_nothing(patient):
 )
 def test_a_reader_that_is_gone_ends_the_work(line):
     """The client is killed while the engine thinks, and another process still holds its input open: nobody wants the move."""
-    with Piped(*QUICK[:-2], "--seconds", "300", check=False) as engine:
+    with Piped(*FLAT, *LONG, check=False) as engine:
         engine.ok("name")
         engine.send(f"{line}\n{line}\n")
         time.sleep(0.5)
@@ -152,35 +157,18 @@ def test_a_reader_that_is_gone_ends_the_work(line):
     assert engine.errors == b""
 
 
-@only_on_linux
-def test_a_reader_that_is_gone_ends_pondering():
-    with Piped(*QUICK, "--ponder", check=False) as engine:
-        engine.ok("genmove b")
-        before = processor_seconds(engine.process.pid)
-        time.sleep(0.5)
-        assert processor_seconds(engine.process.pid) > before, "it ponders"
-        engine.stop_reading()
-        time.sleep(0.5)
-        before = processor_seconds(engine.process.pid)
-        time.sleep(0.5)
-        assert processor_seconds(engine.process.pid) - before < 0.2
-        engine.send("name\n")
-        assert engine.process.wait(timeout=60) == 1
-
-
 def processor_seconds(pid: int) -> float:
     """What a process has used of all cores."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_a_signal_ends_waiting_and_analysis():
-    for arguments, line in (((), "name"), (QUICK, "lz-analyze 10")):
-        with Piped(*arguments) as engine:
-            engine.send(f"{line}\n")
-            assert engine.line().startswith("=")
-            engine.process.send_signal(signal.SIGTERM)
-            assert engine.process.wait(timeout=60) == 0
+def test_a_signal_ends_analysis():
+    with Piped(*FLAT) as engine:
+        engine.send("lz-analyze 10\n")
+        assert engine.line() == "="
+        engine.process.send_signal(signal.SIGTERM)
+        assert engine.process.wait(timeout=60) == 0
 
 
 @only_on_linux
@@ -193,15 +181,16 @@ def test_a_signal_to_another_thread_ends_waiting_too():
 
 
 def test_a_client_that_goes_away_ends_the_engine():
-    with Piped(*QUICK) as engine:
+    with Piped(*FLAT) as engine:
         engine.send("lz-analyze 5\n")
         assert engine.line() == "="
         engine.process.stdin.close()
         assert engine.process.wait(timeout=60) == 0
 
 
-def test_pondering_stops_for_any_line_and_is_worth_something():
-    with Piped(*QUICK[:-2], "--visits", "200", "--ponder") as engine:
+@only_on_linux
+def test_pondering_is_worth_something_and_stops_for_any_line_and_for_a_reader_that_is_gone():
+    with Piped(*QUICK, "--visits", "200", "--ponder", check=False) as engine:
         move = engine.ok("genmove b")
         time.sleep(1)
         start = time.monotonic()
@@ -214,23 +203,42 @@ def test_pondering_stops_for_any_line_and_is_worth_something():
         assert int(re.search(r"rootInfo visits (\d+)", engine.line())[1]) > 300
         while engine.line():
             pass
-        engine.ok("quit")
+        before = processor_seconds(engine.process.pid)
+        time.sleep(0.5)
+        assert processor_seconds(engine.process.pid) > before, "it ponders"
+        engine.stop_reading()
+        time.sleep(0.5)
+        before = processor_seconds(engine.process.pid)
+        time.sleep(0.5)
+        assert processor_seconds(engine.process.pid) - before < 0.2
+        engine.send("name\n")
+        assert engine.process.wait(timeout=60) == 1
 
 
-def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path):
+def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path, monkeypatch, capfd):
+    """What the command would serve with, and what an engine of these options answers."""
     path = tmp_path / "engine.toml"
     options = ('bot = "uct"', "size = 5", "visits = 640", "leaves = 8", "playouts_per_leaf = 4", "ponder = true", "komi = 0.5")
     path.write_text("\n".join((*options, 'memory = "64M"')))
+    served = []
+    monkeypatch.setattr(server, "serve", lambda options, *_: served.append(options))
     for arguments, visits, ponder in (
         (("--config", str(path)), "640", "true"),
         (("--visits", "64", "--no-ponder", f"--config={path}"), "64", "false"),
     ):
-        with Piped(*arguments) as engine:
-            assert engine.ok("version").endswith("(uct)")
-            assert engine.ok("get_komi") == "0.5"
-            assert engine.ok("kata-get-param maxVisits") == visits
-            assert engine.ok("kata-get-param ponderingEnabled") == ponder
-            assert "MoveNum: 0\n   A B C D E\n" in engine.ok("showboard")
+        with open(os.devnull) as nothing:
+            monkeypatch.setattr(sys, "stdin", nothing)
+            assert cli.main(["gtp", *arguments]) == 0
+        (chosen,) = served
+        served.clear()
+        client = Client(None)
+        client.engine = Engine(chosen, client.written.append)
+        assert client.ok("version").endswith("(uct)")
+        assert client.ok("get_komi") == "0.5"
+        assert client.ok("kata-get-param maxVisits") == visits
+        assert client.ok("kata-get-param ponderingEnabled") == ponder
+        assert "MoveNum: 0\n   A B C D E\n" in client.ok("showboard")
+        assert (chosen.leaves, chosen.playouts_per_leaf, chosen.memory) == (8, 4, 64 << 20)
 
 
 @pytest.mark.parametrize(
@@ -259,14 +267,15 @@ def test_a_file_of_options_that_is_no_good_is_refused(tmp_path, text, message, c
     assert str(path) in complaint or text == "leaves = 4000"
 
 
-def test_the_conversation_is_logged_with_times(tmp_path):
+def test_the_conversation_is_logged_with_times_and_a_signal_ends_waiting(tmp_path):
     log = tmp_path / "game.log"
     with Piped("--log", str(log)) as engine:
         engine.ok("5 name")
         lines = log.read_text().splitlines()
         assert [line.split(" ", 1)[1] for line in lines] == [">> 5 name", "<< =5 jaxgo"], "up to date while it goes on"
         assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} ", lines[0])
-        engine.ok("quit")
+        engine.process.send_signal(signal.SIGTERM)
+        assert engine.process.wait(timeout=60) == 0
 
 
 @pytest.mark.parametrize(

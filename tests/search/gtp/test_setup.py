@@ -63,7 +63,7 @@ def test_rules_are_told_and_taken(capsys):
 def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):
     path = tmp_path / "a game.sgf"
     path.write_text("(;SZ[5]KM[3.5]HA[2]AB[aa][ee];W[cc];B[cd];W[])")
-    client = Client(9)
+    client = Client(4)
     client.ok(f"loadsgf {path}")
     assert client.board() == "X....\n.....\n..O..\n..X..\n....X"
     assert client.ok("get_komi") == "3.5"
@@ -127,7 +127,7 @@ def test_a_record_that_cannot_be_written_is_a_failure(tmp_path):
 
 
 def test_a_komi_that_cannot_be_is_left_out_and_said(tmp_path, capsys):
-    path, client = tmp_path / "game.sgf", Client(9)
+    path, client = tmp_path / "game.sgf", Client(4)
     for written, komi, said in (("lots", "6", "is left out"), ("375", "7.5", "is taken for 7.5 points"), ("9999", "6", "is left out")):
         client.ok("komi 6")
         path.write_text(f"(;SZ[5]KM[{written}];B[aa])")
@@ -139,7 +139,7 @@ def test_a_komi_that_cannot_be_is_left_out_and_said(tmp_path, capsys):
 
 def test_only_what_moves_take_is_captured(tmp_path):
     """A record that sets up two black stones, takes a white one and a black one off, and sets a captured one up again."""
-    path, client = tmp_path / "game.sgf", Client(9)
+    path, client = tmp_path / "game.sgf", Client(4)
     path.write_text("(;SZ[5]AW[aa][ee];B[ab];W[dd];B[ba];AB[cc][cd]AE[ab][dd]AW[aa];W[];B[ab])")
     client.ok(f"loadsgf {path}")
     assert client.board() == ".X...\nX....\n..X..\n..X..\n....O"
