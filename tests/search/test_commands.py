@@ -20,7 +20,7 @@ from search.commands import genmove, selfplay
 from search.players import _FLAT, _TREES
 
 GAME = "(;SZ[5]KM[0.5];B[cc];W[cb];B[bb];W[dc])"
-FEW = ("--visits", "200", "--leaves", "16")
+FEW = ("--visits", "200", "--leaves", "8", "--playouts-per-leaf", "4")
 
 
 def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess:
@@ -121,7 +121,7 @@ def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
 @pytest.mark.parametrize("bot", ["uct", "amaf"])
 def test_ctrl_c_ends_the_thinking_with_a_move(bot):
     """The move is chosen from what there is, and the status says that it was interrupted."""
-    command = [sys.executable, "-m", "jaxgo", "genmove", "--size", "5", "--bot", bot, "--seconds", "300", "--leaves", "16"]
+    command = [sys.executable, "-m", "jaxgo", "genmove", "--size", "5", "--bot", bot, "--seconds", "300", *FEW[2:]]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert "playouts/s" in process.stderr.readline(), "thinking has begun"
     process.send_signal(signal.SIGINT)
@@ -179,7 +179,7 @@ def test_a_record_says_how_to_play_it_again(tmp_path):
     assert root.get("AP") == ("jaxgo", version())
     assert abs(datetime.date.fromisoformat(root.get("DT")) - datetime.date.today()) <= datetime.timedelta(days=1)
     limits, seeds, source = root.get("GC").splitlines()
-    assert limits == "200 playouts a move, 16 leaves of 8 playouts a round"
+    assert limits == "200 playouts a move, 8 leaves of 4 playouts a round"
     assert seeds == "game 1 of seed 4: Black's seed 6, White's 7"
     assert source.startswith(f"jaxgo {version()}")
 

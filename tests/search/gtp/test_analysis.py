@@ -99,7 +99,7 @@ def test_ownership_is_the_movers_and_comes_last(client):
     assert values[0][1, 3] > 0.2 > -0.2 > values[1][1, 3], "D4 is Black's, in the second row from the top"
 
 
-@pytest.mark.parametrize("bot", ["rave", "wamaf"])
+@pytest.mark.parametrize("bot", ["rave", "amaf"])
 def test_avoided_moves_are_not_considered_and_allowed_ones_alone(bot):
     client = Client(5, lines=2, bot=bot)
     client.play(*MOVES)

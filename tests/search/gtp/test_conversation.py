@@ -45,13 +45,12 @@ ref-nodes
 jaxgo-variation
 set_free_handicap
 fixed_handicap 2
-boardsize 7
+boardsize 9
 fixed_handicap 2
 showboard
 undo
 kata-list_time_settings
 gogui-analyze_commands
-reg_genmove w
 kata-set-rules japanese
 kata-list-params
 kata-get-param maxVisits
@@ -63,6 +62,7 @@ kata-get-models
 boardsize 4
 komi 3.5
 gogui-interrupt
+reg_genmove w
 gogui-play_sequence b B4 b A3 b B2 w C4 w D3 w C2 w B3 b C3
 play w B3
 gogui-play_sequence w pass b pass
@@ -84,6 +84,7 @@ quit
 def conversation() -> str:
     """Each command after ">> ", and its reply."""
     client = Client(None, visits=400, seed=1)
+    client.engine.prepare = lambda: None  # no move is asked for on the board of 9x9
     said = "".join(f">> {line}\n{client(line)}" for line in COMMANDS.split("\n") if line)
     return re.sub(r"AP\[jaxgo:[^]]*\]", "AP[jaxgo:(version)]", said)
 

@@ -14,15 +14,14 @@ from search.gtp.table import Table
 from tests.search.gtp.client import Client
 
 SETTLED_BOARD = """
-    . . X X O . .
-    X . X X O . O
-    . X X O O O .
-    X X X O O . .
-    O X . X O . O
-    . X . X O O O
-    X . . X O . .
+    . X X O .
+    X X X O O
+    . X X O .
+    O X X O O
+    . X X O .
 """
-"""White's stone at A3 is dead; Black has 3 points more without it, and as many as White as it stands."""
+"""White's stone at A2 is dead; Black has 5 points more without it, and one as it stands: too few for komi."""
+KOMI = "komi 2.5"
 
 
 def set_up(client: Client, rows: str = SETTLED_BOARD) -> None:
@@ -30,18 +29,18 @@ def set_up(client: Client, rows: str = SETTLED_BOARD) -> None:
     for y, row in enumerate(rows.split("\n")[1:-1]):
         for x, stone in enumerate(row.split()):
             if stone != ".":
-                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDEFG'[x]}{7 - y}")
+                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDE'[x]}{5 - y}")
 
 
 @pytest.fixture(scope="module")
 def client() -> Client:
-    return Client(7, visits=400)
+    return Client(5, visits=400)
 
 
 def test_a_settled_game_is_passed(client):
     """By the winner, who does not capture what is dead already, and by the loser, who has nothing to gain."""
     client.ok("clear_board")
-    client.ok("komi 0.5")
+    client.ok(KOMI)
     set_up(client)
     for colour in "wb":
         assert client.ok(f"reg_genmove {colour}") != "pass"
@@ -53,18 +52,18 @@ def test_an_open_game_is_played_on(client):
     """After the other's pass too."""
     client.ok("clear_board")
     client.ok("komi 0.5")
-    client.play("b D4", "w pass")
+    client.play("b C3", "w pass")
     assert client.ok("genmove b") == "pass"  # Black has won as it stands
     client.ok("clear_board")
     client.ok("komi 7.5")
-    client.play("b D4", "w D3", "b C3", "w E3", "b D2", "w pass")
+    client.play("b C3", "w C2", "b B2", "w D2", "b C1", "w pass")
     assert client.ok("genmove b") != "pass"
 
 
 def test_who_has_to_capture_does_not_pass(client):
     """With kgs-genmove_cleanup."""
     client.ok("clear_board")
-    client.ok("komi 0.5")
+    client.ok(KOMI)
     set_up(client)
     client.play("w pass")
     assert client.ok("kgs-genmove_cleanup b") != "pass"
@@ -78,7 +77,7 @@ def test_the_clock_counts_a_judgement_before_the_thinking(client, monkeypatch):
     monkeypatch.setattr(engine.thinker, "genmove", lambda *args, **more: (made.append("thought"), think(*args, **more))[1])
     for seconds, judging, expected in ((10, 0.1, ["judged", "thought"]), (10, 5.0, ["thought"]), (None, 5.0, ["judged", "thought"])):
         client.ok("clear_board")
-        client.ok("komi 0.5")
+        client.ok(KOMI)
         set_up(client)
         client.ok("kata-time_settings none" if seconds is None else f"time_settings 0 {seconds} 1")
         made.clear()

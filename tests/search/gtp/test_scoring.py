@@ -37,24 +37,23 @@ def test_does_not_pass_into_a_loss():
 
 
 def test_dead_stones_are_found_and_taken_off():
-    """White's three stones inside Black's ground are dead; the rest lives."""
-    client = Client(None)
-    client.ok("boardsize 7")
-    rows = ["..X.O..", "X.XXO.O", ".XX.OO.", "XXXOO..", "OX.XO.O", ".X.XOOO", "X..XO.."]
+    """White's stone inside Black's ground is dead; the rest lives."""
+    client = Client(5)
+    rows = [".XXO.", "XXXOO", ".XXO.", "OXXOO", ".XXO."]
     position = jaxgo.Position.from_ascii("\n".join(rows))
     for y, row in enumerate(rows):
         for x, stone in enumerate(row):
             if stone != ".":
-                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDEFG'[x]}{7 - y}")
+                client.play(f"{'b' if stone == 'X' else 'w'} {'ABCDE'[x]}{5 - y}")
     assert client.board() == "\n".join(rows)
-    assert client.ok("final_status_list dead") == "A3"
+    assert client.ok("final_status_list dead") == "A2"
     assert client.ok("final_status_list seki") == ""
     alive = client.ok("final_status_list alive").split("\n")
-    assert sorted(" ".join(alive).split()) == sorted(_names(position, exclude="A3"))
-    dead_off = jaxgo.Position.from_ascii("\n".join(rows).replace("OX.XO.O", ".X.XO.O"))
+    assert sorted(" ".join(alive).split()) == sorted(_names(position, exclude="A2"))
+    dead_off = jaxgo.Position.from_ascii("\n".join(rows).replace("OXXOO", ".XXOO"))
     margin = int(np.asarray(dead_off.score())[0]) - 7.5
     assert client.ok("final_score") == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
-    strict = Client(7, cleanup=True)
+    strict = Client(5, cleanup=True)
     strict.engine.table.game = client.engine.table.game
     assert strict.ok("final_status_list dead") == ""
     margin = int(np.asarray(position.score())[0]) - 7.5
@@ -63,7 +62,9 @@ def test_dead_stones_are_found_and_taken_off():
 
 @pytest.mark.parametrize("mover", [1, -1])
 def test_a_seki_is_found_whoever_is_to_move(mover):
-    client = Client(7)
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok("boardsize 7")
     client.engine.table.game = Game(jaxgo.Position.from_ascii(SEKI, to_play=mover))
     assert client.ok("final_status_list dead") == ""
     seki = client.ok("final_status_list seki").split("\n")
