@@ -82,7 +82,7 @@ def test_names_of_files_may_hold_what_they_want(tmp_path, monkeypatch, name):
     """Blanks, parentheses, numbers; a move number may follow."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("(;SZ[5];B[cc];W[cd])")
-    client = Client(9)
+    client = Client(None)
     client.engine.prepare = lambda: None
     for line, stones in ((name, 2), (f"{name} 2", 1), (f"{tmp_path}/{name}  1", 0)):
         client.ok(f"loadsgf {line}")
@@ -100,7 +100,7 @@ def test_names_of_files_may_hold_what_they_want(tmp_path, monkeypatch, name):
 )
 def test_a_game_is_printed_as_a_record_that_says_the_same(tmp_path, text):
     """What is written and read again is the same game, with its captures, and stones that were set up between moves."""
-    path, client, again = tmp_path / "game.sgf", Client(9), Client(9)
+    path, client, again = tmp_path / "game.sgf", Client(None), Client(None)
     for one in (client, again):
         one.engine.prepare = lambda: None
     path.write_text(text)
