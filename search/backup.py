@@ -28,9 +28,11 @@ from search.nodes import (
     clear_bit,
     copy,
     count_move,
+    has_bit,
+    num_bits,
     parent_of,
     release,
-    set_bits,
+    set_bit,
     unlink,
 )  # fmt: skip
 
@@ -59,6 +61,8 @@ class Terms(NamedTuple):
     """int64 [2]."""
     allowed: np.ndarray
     """bool [2, M]."""
+    restricted: int
+    """Moves from the root from which on none of these three says anything."""
     known: Numbers
     """What is known of moves."""
 
@@ -76,8 +80,6 @@ class Scratch(NamedTuple):
     """float64 [1, 2, M]: what they earned the node's mover by weights."""
     used: np.ndarray
     """int64 [M]."""
-    playable: np.ndarray
-    """bool [M]."""
     priors: np.ndarray
     """int64 [2, 32 W]."""
 
@@ -106,7 +108,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
             take_back(memory, leaf, playouts)
             continue
         if x.state == NEW:
-            describe(memory, terms, leaf, results, row, scratch.playable)
+            describe(memory, terms, leaf, results, row)
             if len(memory.priors):
                 priors.note(memory.priors[leaf], terms.known, results.features, row, scratch.priors)
         scratch.first[:] = 0
@@ -235,30 +237,42 @@ def open_last_resort(words, pass_move):
 
 
 @part
-def describe(memory, terms, node, results, row, playable):
-    """Notes what the device says of a new node, and which moves it may try; `playable` is scratch, bool [M]."""
-    x, pass_move = memory.nodes[node], len(playable) - 1
+def describe(memory, terms, node, results, row):
+    """Notes what the device says of a new node, and which moves it may try."""
+    x, open_moves, pass_move = memory.nodes[node], memory.open[node], memory.first.shape[2] - 1
     x.state, x.hash, x.margin = READY, results.hash[row], results.margin[row]
     x.ko, x.passes = results.ko[row], results.passes[row]
     for word in range(memory.words.shape[1]):
         memory.words[node, word] = results.words[row, word]
     if len(memory.legal):
         for player in range(2):
-            set_bits(memory.legal[node, player], results.legal[row, player])
-    black, number = is_black(terms, x.depth), 0
-    for move in range(pass_move):
-        playable[move] = results.useful[row, move]
-        number += playable[move]
-    playable[pass_move] = may_pass(terms, x, number, pass_move, black)
-    colour, depth = 0 if black else 1, x.depth - memory.nodes[memory.book[0].root].depth
-    for move in range(pass_move + 1):
-        if depth < terms.allow_until[colour]:
-            playable[move] = terms.allowed[colour, move] and (move == pass_move or results.legal[row, 0, move])
-        if depth < terms.avoid_until[colour, move]:
-            playable[move] = False
-    set_bits(memory.open[node], playable)
+            copy(memory.legal[node, player], results.legal_bits[row, player])
+    copy(open_moves, results.useful_bits[row])
+    number, black = np.int64(0), is_black(terms, x.depth)
+    for word in open_moves:
+        number += num_bits(word)
+    if may_pass(terms, x, number, pass_move, black):
+        set_bit(open_moves, pass_move)
+    depth = x.depth - memory.nodes[memory.book[0].root].depth
+    if depth < terms.restricted:
+        restrict(terms, 0 if black else 1, depth, results.legal_bits[row, 0], open_moves)
     if x.passes < 2:
-        open_last_resort(memory.open[node], pass_move)
+        open_last_resort(open_moves, pass_move)
+
+
+@part
+def restrict(terms, colour, depth, legal, open_moves):
+    """Leaves of a node's moves, so far from the root, those that the restrictions leave to the colour (0 Black)."""
+    pass_move = terms.allowed.shape[1] - 1
+    if depth < terms.allow_until[colour]:
+        for move in range(pass_move + 1):
+            if terms.allowed[colour, move] and (move == pass_move or has_bit(legal, move)):
+                set_bit(open_moves, move)
+            else:
+                clear_bit(open_moves, move)
+    for move in range(pass_move + 1):
+        if depth < terms.avoid_until[colour, move]:
+            clear_bit(open_moves, move)
 
 
 @part

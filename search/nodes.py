@@ -95,20 +95,25 @@ def has_bit(words, bit):
     return (words[bit >> 5] >> np.uint32(bit & 31)) & np.uint32(1) != np.uint32(0)
 
 
-@compiled
-def set_bits(words, flags):
-    """Makes words the set of the bits whose flags are true."""
-    for word in range(len(words)):
-        words[word] = np.uint32(0)
-    for bit in range(len(flags)):
-        if flags[bit]:
-            words[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+@part
+def set_bit(words, bit):
+    """Puts a bit in."""
+    words[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
 
 
 @part
 def clear_bit(words, bit):
     """Takes a bit out."""
     words[bit >> 5] &= ~(np.uint32(1) << np.uint32(bit & 31))
+
+
+@part
+def num_bits(word):
+    """How many bits of 32 are set (Warren, "Hacker's Delight", 2nd ed., 5-1)."""
+    word = word - ((word >> np.uint32(1)) & np.uint32(0x55555555))
+    word = (word & np.uint32(0x33333333)) + ((word >> np.uint32(2)) & np.uint32(0x33333333))
+    word = (word + (word >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
+    return np.int64((word * np.uint32(0x01010101)) >> np.uint32(24)) & 63  # Numba reckons in 64 bits
 
 
 @part

@@ -86,7 +86,7 @@ class Rounds:
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = Scratch(
             np.empty((2, 2, moves), np.int16), np.empty((1, 2, moves)), np.empty(moves, np.int64),
-            np.empty(moves, np.bool_), np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
+            np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
         )  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
@@ -100,7 +100,8 @@ class Rounds:
         known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
         self._terms = Terms(
             self._device.playouts, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
-            limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_), known,
+            limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_),
+            int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -202,8 +203,8 @@ class Rounds:
 
 #: Fields of `Results`: their types and axes.
 _FIELDS = {
-    "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal": (np.bool_, 3),
-    "useful": (np.bool_, 2), "margin": (np.int16, 1), "features": (np.uint32, 3), "wins": (np.int32, 1),
+    "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal_bits": (np.uint32, 3),
+    "useful_bits": (np.uint32, 2), "margin": (np.int16, 1), "features": (np.uint32, 3), "wins": (np.int32, 1),
     "lead": (np.int32, 1), "squares": (np.int64, 1),
     "firsts": (np.int16, 4), "events": (np.int16, 3), "results": (np.int8, 2),
 }  # fmt: skip

@@ -158,6 +158,30 @@ def relaid(a: Board, old: Geometry, new: Geometry) -> Board:
     return tuple(functools.reduce(operator.or_, rows) for rows in words)
 
 
+def num_point_words(size: int) -> int:
+    """Words of `point_words`, with a bit for each move: the points and the pass."""
+    return (size * size) // 32 + 1
+
+
+def point_words(g: Geometry, board: Board) -> tuple[jax.Array, ...]:
+    """A set of 32-bit words as words in the order of the points, uint32: point y * N + x is bit p % 32 of word p // 32."""
+    words: list[list[jax.Array]] = [[jnp.zeros_like(board[0])] for _ in range(num_point_words(g.size))]
+    for y in range(g.size):
+        row = down(board[y % g.num_words], y // g.num_words * g.stride) & g.word((1 << g.size) - 1)
+        word, start = divmod(y * g.size, 32)
+        words[word].append(row << g.word(start))
+        if start + g.size > 32:
+            words[word + 1].append(down(row, 32 - start))
+    return tuple(functools.reduce(operator.or_, rows) for rows in words)
+
+
+def point_of(g: Geometry, board: Board, none: int) -> jax.Array:
+    """int32: the point y * N + x of a set of one point, of 32-bit words; `none` of the empty set."""
+    words = point_words(g, board)
+    numbers = [jnp.where(x != 0, jnp.int32(32 * i) + bits_of(x - g.word(1)).astype(jnp.int32), 0) for i, x in enumerate(words)]
+    return jnp.where(any_point(words), functools.reduce(operator.add, numbers), jnp.int32(none))
+
+
 def points_of(g: Geometry, board: Board) -> jax.Array:
     """bool [..., P] of a bitboard of 32-bit words of shape [...]."""
     return bits_of_points(g, jnp.stack(board, axis=-1)) != jnp.uint32(0)

@@ -17,6 +17,7 @@ from jax import lax
 
 from jaxgo.base import forms
 from jaxgo.base.constants import BLACK, NO_KO
+from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import Board, points_of
@@ -63,10 +64,14 @@ def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, free: Boa
 
     `ko` is the ko point or NO_KO, `free` `rules.out_of_atari(g, own, opp)` where that is known. The boards' shape is [...].
     """
+    return jnp.stack([points_of(g, points) for points in boards_legal_for_both(g, own, opp, ko, free)], axis=-2)
+
+
+def boards_legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, free: Board | None = None) -> tuple[Board, Board]:
+    """The same as sets."""
     forbidden, free = ko_board(g, ko), rules.out_of_atari(g, own, opp) if free is None else free
     none = tuple(jnp.zeros_like(x) for x in forbidden)
-    both = rules.legal_points(g, own, opp, forbidden, free), rules.legal_points(g, opp, own, none, free)
-    return jnp.stack([points_of(g, points) for points in both], axis=-2)
+    return rules.legal_points(g, own, opp, forbidden, free), rules.legal_points(g, opp, own, none, free)
 
 
 def is_over(position: "Position") -> jax.Array:
@@ -86,13 +91,12 @@ def _after(position: "Position", points: jax.Array) -> "Position":
     own, opp, ko = rules.play(g, own, opp, bb.one_point(g, index))
     black = position.to_play == jnp.int8(BLACK)
     is_pass = points == jnp.int32(g.num_points)
-    ko_points = points_of(g, ko)
     return dataclasses.replace(
         position,
         black=bb.choose(black, own, opp),
         white=bb.choose(black, opp, own),
         to_play=-position.to_play,
-        ko=jnp.where(jnp.any(ko_points, axis=-1), jnp.argmax(ko_points, axis=-1), NO_KO).astype(jnp.int16),
+        ko=in_one_loop(lambda ko: bb.point_of(g, ko, NO_KO), ko).astype(jnp.int16),
         passes=jnp.where(is_pass, position.passes + jnp.int8(1), jnp.int8(0)),
     )
 

@@ -34,8 +34,9 @@ class LeafResults:
       ko: int16 [B]: the point that simple ko forbids, or -1.
       passes: int8 [B]: passes in a row just before; 2 where the game is over.
       hash: uint64 [B]: Zobrist hash of the stones, for superko.
-      legal: bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play.
-      useful: bool [B, P]: those of the mover's legal points that fill no eye of his own.
+      legal_bits: uint32 [B, 2, P // 32 + 1]: the points where the player to move (0) and the other (1; as if it were his turn)
+        may play, point p as bit p % 32 of word p // 32; `legal` has them apart.
+      useful_bits: uint32 [B, P // 32 + 1]: those of the mover's legal points that fill no eye of his own; `useful` has them apart.
       margin: int16 [B]: the mover's area minus the other's, of the position as it stands.
       features: uint32 [B, F, W]: the useful points of which each of `jaxgo.FEATURES` is said (see `jaxgo.board.geometry`). None
         unless asked for.
@@ -53,8 +54,8 @@ class LeafResults:
     ko: np.ndarray
     passes: np.ndarray
     hash: np.ndarray
-    legal: np.ndarray
-    useful: np.ndarray
+    legal_bits: np.ndarray
+    useful_bits: np.ndarray
     margin: np.ndarray
     features: np.ndarray | None
     wins: np.ndarray
@@ -63,6 +64,20 @@ class LeafResults:
     firsts: np.ndarray
     events: np.ndarray | None
     results: np.ndarray | None
+
+    @property
+    def legal(self) -> np.ndarray:
+        """bool [B, 2, P]: the points where the player to move (0) and the other (1; as if it were his turn) may play."""
+        return self._points(self.legal_bits)
+
+    @property
+    def useful(self) -> np.ndarray:
+        """bool [B, P]: those of the mover's legal points that fill no eye of his own."""
+        return self._points(self.useful_bits)
+
+    def _points(self, words: np.ndarray) -> np.ndarray:
+        bits = np.unpackbits(np.ascontiguousarray(words).astype("<u4", copy=False).view(np.uint8), axis=-1, bitorder="little")
+        return bits[..., : self.firsts.shape[-1] - 1].astype(np.bool_)
 
     @property
     def moves(self) -> np.ndarray | None:
@@ -92,11 +107,11 @@ class LeafResults:
 @functools.cache
 def fields_of_position(size: int, features: bool) -> Fields:
     """What a leaf's row holds of its position."""
-    g, p = geometry(size), size * size
+    g, bits = geometry(size), bb.num_point_words(size)
     more = {"features": (np.uint32, (len(FEATURES), g.num_words))} if features else {}
     return Fields(
         words=(np.uint32, (2 * g.num_words,)), hash=(np.uint32, (2,)), ko=(np.int16, ()), margin=(np.int16, ()),
-        passes=(np.int8, ()), legal=(np.bool_, (2, p)), useful=(np.bool_, (p,)), **more,
+        passes=(np.int8, ()), legal_bits=(np.uint32, (2, bits)), useful_bits=(np.uint32, (bits,)), **more,
     )  # fmt: skip
 
 
@@ -164,16 +179,16 @@ def describe(g: Geometry, position: Position, last_moves: tuple[jax.Array, jax.A
     """
     own, opp = dynamics.own_and_opp(position)
     found = None if last_moves is None else tactics(g, own, opp)
-    legal = dynamics.legal_for_both(g, own, opp, position.ko, found and found.free) & ~position.is_over()[:, None, None]
-    no_eye = rules.no_eyes(g, own, opp)
-    no_eye_points, more = bb.points_of(g, no_eye), {}
+    legal = dynamics.boards_legal_for_both(g, own, opp, position.ko, found and found.free)
+    mine, theirs = (bb.choose(position.is_over(), bb.without(board, board), board) for board in legal)
+    useful, more = bb.both(mine, rules.no_eyes(g, own, opp)), {}
     if found is not None and last_moves is not None:
-        useful = bb.both(rules.legal_points(g, own, opp, dynamics.ko_board(g, position.ko), found.free), no_eye)
-        useful = bb.choose(position.is_over(), bb.without(useful, useful), useful)
         more["features"] = features(g, own, opp, found, useful, *last_moves)
+    in_order = functools.partial(in_one_loop, functools.partial(bb.point_words, g))
+    mine_bits, their_bits, useful_bits = (jnp.stack(in_order(board), axis=1) for board in (mine, theirs, useful))
     return fields_of_position(g.size, bool(more)).pack(
         words=jnp.stack([*own, *opp], axis=1), ko=position.ko, passes=position.passes, hash=dynamics.stones_hash(position),
-        legal=legal, useful=legal[:, 0] & no_eye_points, margin=rules.area_margin(g, own, opp).astype(jnp.int16), **more,
+        legal_bits=jnp.stack([mine_bits, their_bits], axis=1), useful_bits=useful_bits, margin=rules.area_margin(g, own, opp).astype(jnp.int16), **more,
     )  # fmt: skip
 
 

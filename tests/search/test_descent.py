@@ -8,7 +8,7 @@ import pytest
 from search import UCB1, Rave, Search
 from search.backup import take_back
 from search.descent import SCRATCH, TIE, Ties, choose_leaves
-from search.nodes import NARROW, NONE, READY, add_node, add_rave, can_have_children, count_move, set_bits
+from search.nodes import NARROW, NONE, READY, add_node, add_rave, can_have_children, count_move
 from search.tree import Tree
 from tests.positions import from_games, middle_game
 from tests.referee import WHITE, parse
@@ -35,7 +35,8 @@ def descend(tree: Tree, rule, count: int, *, seed: int = 0, playouts: int = PLAY
 def open_moves(tree: Tree, node: int, moves) -> None:
     """Makes a node ready, with these moves to try."""
     tree[node]["state"], tree[node]["visits"] = READY, PLAYOUTS
-    set_bits(tree.memory.open[node], np.isin(np.arange(tree.moves), moves))
+    words = tree.memory.open[node]
+    words[:] = np.packbits(np.isin(np.arange(32 * len(words)), moves), bitorder="little").view(np.uint32)
 
 
 def earn(tree: Tree, node: int, colour: int, point: int, visits: int, wins: int) -> None:
