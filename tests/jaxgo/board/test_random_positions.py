@@ -15,7 +15,7 @@ PASSES = 0.02
 
 def plan(size: int) -> tuple[int, int]:
     """(games side by side, stops in each) for a size; most positions are on small boards. A stop looks at two positions."""
-    return (250, 25) if size <= 9 else (4, 12)
+    return (250, 25) if size <= 9 else (2, 12)
 
 
 def test_random_positions_are_a_hundred_thousand():

@@ -18,7 +18,7 @@ from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.playing import draws
 from jaxgo.playing.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
 
-LANES = 256
+LANES = 64
 
 
 def empty_lanes(size: int, count: int = LANES) -> Lanes:
