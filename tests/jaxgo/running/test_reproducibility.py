@@ -53,8 +53,9 @@ def test_playouts_do_not_depend_on_lanes(reference, size, lanes):
     assert_same(played, reference[size])
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", SMALL)
 def test_playouts_do_not_depend_on_moves_being_recorded(reference, size):
+    """Those of evaluations are not, and `test_evaluate.py` has their sums on larger boards too."""
     played = jaxgo.playouts(three_positions(size), SIZES[size], seed=1)
     assert_same(played, without_moves(reference[size]))
 
