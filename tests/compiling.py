@@ -3,8 +3,8 @@
 As users have it, a program takes three times as long to compile and plays twenty times as fast; where tests play more than some
 ten thousand playouts, or for as long as they are let, the fixture `many_playouts` is for them.
 
-The results are the same, which `tests/jaxgo/running/test_reproducibility.py` shows: its programs for several devices are compiled
-as users' are. So are those whose speed is tested (`tests/jaxgo/backends/test_cpu.py`).
+The results are the same, which `tests/jaxgo/running/test_reproducibility.py` shows: its programs for all of several devices are
+compiled as users' are. So are those whose speed is tested (`tests/jaxgo/backends/test_cpu.py`).
 """
 
 import functools

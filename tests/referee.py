@@ -8,7 +8,7 @@ Points are numbered row by row, `p = y * N + x`, row 0 at the top; the pass is `
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 BLACK, WHITE, EMPTY = 1, -1, 0
 NO_KO = -1
@@ -67,7 +67,9 @@ class Game:
 
     def copy(self) -> "Game":
         """An independent copy."""
-        return Game(self.size, self.stones, to_play=self.to_play, ko=self.ko, passes=self.passes)
+        other = Game(self.size, to_play=self.to_play, ko=self.ko, passes=self.passes)
+        other.stones = self.stones.copy()
+        return other
 
     def key(self) -> tuple[tuple[int, ...], int, int, int]:
         """Everything the future depends on, hashable: stones, side to move, ko point, passes."""
@@ -114,11 +116,13 @@ class Game:
             return "occupied"
         if point == self.ko:
             return "ko"
+        around = orthogonals(self.size)[point]
+        if any(self.stones[neighbour] == EMPTY for neighbour in around):
+            return None  # a liberty of its own
         self.stones[point] = self.to_play
         try:
             captures = any(
-                self.stones[neighbour] == -self.to_play and not self.chain(neighbour)[1]
-                for neighbour in orthogonals(self.size)[point]
+                self.stones[neighbour] == -self.to_play and not self.chain(neighbour)[1] for neighbour in around
             )
             return None if captures or self.chain(point)[1] else "suicide"
         finally:
@@ -279,6 +283,7 @@ def validate_playout(
     margin: int | None = None,
     board: Sequence[int] | None = None,
     captured: Sequence[bool] | None = None,
+    preferred: Callable[[Game, Sequence[int], list[int]], list[int]] = lambda game, moves, candidates: candidates,
 ) -> list[Choice]:
     """Replays a recorded playout and asserts that it keeps every rule of the playouts and ended when and as it should.
 
@@ -289,6 +294,8 @@ def validate_playout(
         length, truncated, margin: What the engine says of the playout; None is not looked at.
         board: [P] the final stones the engine gave.
         captured: Per ply, whether it captured; as long as `moves`.
+        preferred: Called with a position, the moves before it and its candidates; gives those, in rising order, of which the move
+            must be one. By default it is all of them.
 
     Returns:
         The choices of the playout, passes left out.
@@ -307,7 +314,9 @@ def validate_playout(
         else:
             reason = game.why_illegal(move) or "own eye"
             assert move in candidates, f"ply {ply}, {move}, is not one of {candidates}: {reason}\n{game}"
-            choices.append(Choice(ply, len(candidates), candidates.index(move)))
+            chosen = preferred(game, plies[:ply], candidates)
+            assert move in chosen, f"ply {ply}: {move} is not one of {chosen}\n{game}"
+            choices.append(Choice(ply, len(chosen), chosen.index(move)))
         taken = game.play(move)
         if captured is not None:
             assert bool(captured[ply]) == bool(taken), f"ply {ply} captured {taken}, the record says {captured[ply]}\n{game}"

@@ -1,5 +1,6 @@
 """What `jaxgo.playing.features` says of a position's moves, one position and one move at a time, on the referee's rules."""
 
+import functools
 from collections.abc import Iterable
 
 from tests import scalar_policies
@@ -69,16 +70,22 @@ def steps_from(game: Game, point: int) -> dict[int, int]:
 def far_line(game: Game, point: int) -> int | None:
     """1 to 3 on these lines, if no stone is within so many steps."""
     y, x = divmod(point, game.size)
-    near = any(stone and abs(p // game.size - y) + abs(p % game.size - x) <= FAR for p, stone in enumerate(game.stones))
     line = 1 + min(y, x, game.size - 1 - y, game.size - 1 - x)
-    return line if line <= 3 and not near else None
+    return line if line <= 3 and not any(game.stones[p] for p in within_far(game.size)[point]) else None
+
+
+@functools.cache
+def within_far(size: int) -> list[list[int]]:
+    """The points up to so many steps from each point."""
+    places = [divmod(point, size) for point in range(size * size)]
+    return [[p for p, (j, i) in enumerate(places) if abs(j - y) + abs(i - x) <= FAR] for y, x in places]
 
 
 def eyelike(game: Game) -> set[int]:
     """Points of empty regions of one or two points which touch own stones only."""
-    found = set()
+    found, seen = set(), set()
     for point, stone in enumerate(game.stones):
-        if stone:
+        if stone or point in seen:
             continue
         region, frontier, touched = {point}, [point], set()
         while frontier:
@@ -87,6 +94,7 @@ def eyelike(game: Game) -> set[int]:
                 if game.stones[n] == 0 and n not in region:
                     region.add(n)
                     frontier.append(n)
+        seen |= region
         if len(region) <= 2 and touched - {0} == {game.to_play}:
             found |= region
     return found

@@ -119,6 +119,8 @@ def saves_of(game: Game, stones: Iterable[int]) -> list[int]:
         beside = {n for member in members for n in referee.orthogonals(game.size)[member] if game.stones[n] == -game.to_play}
         attackers = {liberty for n in beside for liberty in game.chain(n)[1]}
         for point in game.legal_points():
+            if point not in liberties | attackers:
+                continue
             after = game.copy()
             after.stones[point] = game.to_play  # without what it captures
             longer = point in liberties and len(after.chain(point)[1]) > 1
@@ -173,22 +175,12 @@ def choices(start: Game, played: jaxgo.Playouts, index: int, count: int, sets: S
     Asserts that the playouts keep all rules, and that each move is of the first of the policy's sets that has a legal point which
     fills no own eye, or of all such points where none has.
     """
-    validate(start, played, index, count)
-    made = []
-    for record in played.moves[index, :count].tolist():
-        game, moves = start.copy(), []
-        for ply, move in enumerate(record):
-            if move < 0:
-                break
-            if move != game.pass_move:
-                candidates = game.candidates()
-                wanted = ([p for p in points if p in candidates] for points in sets(game, moves))
-                chosen = next((points for points in wanted if points), candidates)
-                assert move in chosen, f"ply {ply}: {move} is not one of {chosen}\n{game}"
-                made.append(Choice(ply, len(chosen), chosen.index(move)))
-            game.play(move)
-            moves.append(move)
-    return made
+
+    def preferred(game: Game, moves: Sequence[int], candidates: list[int]) -> list[int]:
+        wanted = ([p for p in points if p in candidates] for points in sets(game, moves))
+        return next((points for points in wanted if points), candidates)
+
+    return [choice for made in validate(start, played, index, count, preferred=preferred) for choice in made]
 
 
 def by_number(made: Sequence[Choice]) -> dict[int, list[int]]:

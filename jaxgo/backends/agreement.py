@@ -18,7 +18,6 @@ from jaxgo.backends import remembered
 from jaxgo.base import forms
 from jaxgo.base.constants import max_plies
 from jaxgo.base.trials import tried
-from jaxgo.board import dynamics
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.playout import Job
@@ -90,7 +89,7 @@ def _columns(size: int) -> np.ndarray:
     random, point = np.random.default_rng(size), size * size
     position = Position.empty(size)
     for _ in range(size * size // 2):
-        free = np.flatnonzero(np.asarray(dynamics.legal(position))[0, :point])
+        free = np.flatnonzero(np.asarray(position.legal())[0, :point])
         position = position.play(random.choice(free) if len(free) else point)
         if bool(position.is_over()[0]):
             break

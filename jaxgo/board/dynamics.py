@@ -59,6 +59,11 @@ def no_eyes(position: "Position") -> jax.Array:
     return points_of(g, rules.no_eyes(g, *own_and_opp(position)))
 
 
+def useful(position: "Position", legal: jax.Array) -> jax.Array:
+    """`Position.useful`, from `Position.legal`, whose program is there more often than not, and takes long to compile."""
+    return legal[..., :-1] & no_eyes(position)
+
+
 def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, free: Board | None = None) -> jax.Array:
     """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
 
@@ -164,7 +169,7 @@ def is_traced(*trees) -> bool:
 
 
 def run(fn: Callable, *args):
-    """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B]."""
+    """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B, ...]."""
     leaves = jax.tree.leaves(args)
     devices = set() if is_traced(leaves) else {d for x in leaves if isinstance(x, jax.Array) for d in x.devices()}
     if is_traced(leaves) or len(devices) > 1 or leaves[0].ndim != 1:
@@ -173,9 +178,21 @@ def run(fn: Callable, *args):
     room = _room(count)
     # By way of the host, where no shape needs compiling, and by explicit transfers, which a transfer guard lets pass.
     if room != count:
-        args = jax.tree.map(lambda x: np.pad(jax.device_get(x), (0, room - count)), args)
+        args = jax.tree.map(lambda x: np.pad(jax.device_get(x), [(0, room - count)] + [(0, 0)] * (x.ndim - 1)), args)
     out = _program(fn, device.platform if device else jax.default_backend())(*jax.device_put(args, device))
     return out if room == count else jax.device_put(jax.tree.map(lambda x: jax.device_get(x)[:count], out), device)
+
+
+def rearranged(fn: Callable, *positions: "Position") -> "Position":
+    """`fn(numpy or jax.numpy, *arrays)` of each array of the positions: what changes nothing but which of them are there.
+
+    Where they lie on one CPU it is done by numpy, which needs no program for each new shape; elsewhere on their devices.
+    """
+    leaves = jax.tree.leaves(positions)
+    devices = set() if is_traced(leaves) else {d for x in leaves if isinstance(x, jax.Array) for d in x.devices()}
+    if {d.platform for d in devices} != {"cpu"} or len(devices) > 1:
+        return jax.tree.map(functools.partial(fn, jnp), *positions)
+    return jax.device_put(jax.tree.map(functools.partial(fn, np), *jax.device_get(positions)), devices.pop())
 
 
 @functools.cache

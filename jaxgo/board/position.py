@@ -147,7 +147,7 @@ class Position:
         sizes = {p.size for p in positions}
         if len(sizes) > 1:
             raise ValueError(f"positions must be of one size, not {sorted(sizes)}")
-        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *positions)
+        return dynamics.rearranged(lambda xp, *leaves: xp.concatenate(leaves), *positions)
 
     # The batch.
 
@@ -172,7 +172,7 @@ class Position:
           TypeError, ValueError: an index of another kind or shape.
         """
         if isinstance(index, slice):
-            return jax.tree.map(lambda leaf: leaf[index], self)
+            return dynamics.rearranged(lambda xp, leaf: leaf[index], self)
         if isinstance(index, bool) or not isinstance(index, (int, np.integer, list, np.ndarray, jax.Array)):
             raise TypeError(f"a batch's index must be an integer, a slice or an array of integers or bools, not {index!r}")
         if not isinstance(index, jax.core.Tracer):
@@ -182,11 +182,13 @@ class Position:
         if index.dtype.kind not in "iub" or index.ndim != 1 or index.dtype.kind == "b" and len(index) != self.batch:
             wanted, given = f"[n] integers or [{self.batch}] bools", f"{index.dtype} of {index.shape}"
             raise ValueError(f"a batch of {self.batch} takes an index of {wanted}, not {given}")
-        if not isinstance(index, jax.core.Tracer) and index.dtype.kind != "b":
+        if isinstance(index, jax.core.Tracer):
+            return jax.tree.map(lambda leaf: leaf[index], self)
+        if index.dtype.kind != "b":
             wrong = index[(index < -self.batch) | (index >= self.batch)]
             if wrong.size:
                 raise IndexError(f"position {wrong[0]} of a batch of {self.batch}")
-        return jax.tree.map(lambda leaf: leaf[index], self)
+        return dynamics.rearranged(lambda xp, leaf: leaf[index], self)
 
     # Rules.
 
@@ -201,7 +203,7 @@ class Position:
     def useful(self) -> jax.Array:
         """bool [B, P]: the legal points that fill no eye of the player to move, which playouts draw from (see
         `jaxgo.board.rules.signs_of_no_eye`)."""
-        return self.legal()[..., :-1] & run(dynamics.no_eyes, self)
+        return run(dynamics.useful, self, self.legal())
 
     def play(self, points: ArrayLike, *, where: ArrayLike = True, check: bool = True) -> "Position":
         """The positions after a move in each. A game that is over stays over, as it is.

@@ -107,8 +107,8 @@ def test_the_first_use_may_be_under_any_setting(setting):
 import jax, jaxgo
 position = jaxgo.Position.empty(3)
 with {setting}:
-    print(jaxgo.evaluate(position, 20, seed=1).sums.wins[0], jax.device_get(position.score())[0])
-    print(int(jax.device_get(jax.jit(lambda p: (jaxgo.simulate(p, 20, seed=1).margin > 7.5).sum())(position))))
+    print(jaxgo.evaluate(position, 20, komi=0.5, seed=1, max_plies=6).sums.wins[0], jax.device_get(position.score())[0])
+    print(int(jax.device_get(jax.jit(lambda p: (jaxgo.simulate(p, 20, seed=1, max_plies=6).margin > 0.5).sum())(position))))
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -14,7 +14,65 @@ from tests import chi_square, exact, referee
 from tests.positions import from_games, middle_game, validate
 from tests.referee import Game
 
-pytestmark = pytest.mark.usefixtures("many_playouts")
+# Uniformity and independence of all later moves.
+
+
+def choices(size: int, num_playouts: int, seed: int, stream: int = 0) -> list[list[referee.Choice]]:
+    """The choices of playouts from the empty board, as the referee sees them."""
+    start = Game(size)
+    played = jaxgo.playouts(from_games(start), num_playouts, seed=seed, streams=np.array([stream]), moves=True)
+    return validate(start, played, 0, num_playouts)
+
+
+@pytest.mark.parametrize("size, num_playouts", [(3, 1000), (5, 500), (9, 150)])
+def test_every_move_is_uniform_among_its_candidates(size, num_playouts):
+    """The rank of the chosen move among its k candidates is uniform on 0..k-1, for every k, at any ply."""
+    ranks = collections.defaultdict(collections.Counter)
+    for playout in choices(size, num_playouts, seed=5):
+        for choice in playout:
+            ranks[choice.num_candidates][choice.rank] += 1
+    statistic, freedom = 0.0, 0
+    for k, counts in ranks.items():
+        if k > 1 and counts.total() >= 5 * k:
+            result = stats.chisquare([counts[rank] for rank in range(k)])
+            statistic, freedom = statistic + result.statistic, freedom + k - 1
+    assert freedom >= 30 if size > 3 else freedom >= 8
+    assert chi_square.ALPHA < stats.chi2.sf(statistic, freedom) < 1 - chi_square.ALPHA
+
+
+def unit_draws(playouts: list[list[referee.Choice]], plies: int, min_candidates: int) -> np.ndarray:
+    """float [playouts, plies]: (rank + 1/2) / candidates, evenly spread over [0, 1); NaN where there were few candidates."""
+    draws = np.full((len(playouts), plies), np.nan)
+    for row, playout in zip(draws, playouts):
+        for choice in playout:
+            if choice.ply < plies and choice.num_candidates >= min_candidates:
+                row[choice.ply] = (choice.rank + 0.5) / choice.num_candidates
+    return draws
+
+
+def test_moves_are_independent():
+    """Of the moves before, and of the neighbouring playout's, stream's and seed's moves: correlations and 4x4 tables."""
+    plies = 40
+    base = unit_draws(choices(9, 200, seed=5), plies, min_candidates=20)
+    pairs = {
+        "the move before": (base[:, :-1], base[:, 1:]),
+        "two moves before": (base[:, :-2], base[:, 2:]),
+        "the playout before": (base[:-1], base[1:]),
+        "the stream before": (base, unit_draws(choices(9, 200, seed=5, stream=1), plies, min_candidates=20)),
+        "the seed before": (base, unit_draws(choices(9, 200, seed=6), plies, min_candidates=20)),
+    }
+    for name, (one, other) in pairs.items():
+        known = ~np.isnan(one) & ~np.isnan(other)
+        one, other = one[known], other[known]
+        assert len(one) > 7000
+        table, _, _ = np.histogram2d(one, other, bins=4, range=[[0, 1], [0, 1]])
+        assert stats.chi2_contingency(table).pvalue > chi_square.ALPHA, name
+        # The standard error of a correlation of independent numbers is 1 / sqrt(n).
+        assert abs(np.corrcoef(one, other)[0, 1]) < 4 / np.sqrt(len(one)), name
+
+
+# Many playouts, whose programs are compiled for that from here on.
+
 
 # Published figures of the reference bot.
 
@@ -32,7 +90,7 @@ FIRST_MOVES_EACH = 100_000
 
 
 @pytest.fixture(scope="module")
-def empty_9x9() -> dict[float, jaxgo.Evaluation]:
+def empty_9x9(many_playouts) -> dict[float, jaxgo.Evaluation]:
     """Playouts for each published komi, of different seeds."""
     position = jaxgo.Position.empty(9)
     return {komi: jaxgo.evaluate(position, COUNT, komi=komi, seed=int(10 * komi)) for komi in PUBLISHED_SCORES}
@@ -60,32 +118,6 @@ def test_the_runs_at_different_seeds_agree(empty_9x9):
     assert stats.chi2_contingency(table).pvalue > chi_square.ALPHA
 
 
-def test_draw_structure():
-    """Finished 9x9 boards are full, so margins are odd: komi 5.5, 6 and 6.5 are one, and 7 is the mean of 6.5 and 7.5."""
-    rates, histograms, count = {}, [], 1000
-    for komi in (5.5, 6.0, 6.5, 7.0, 7.5):
-        evaluation = jaxgo.evaluate(jaxgo.Position.empty(9), count, komi=komi, seed=99)
-        rates[komi] = evaluation.win_rate[0]
-        histograms.append(evaluation.margin_histogram[0])
-    for histogram in histograms:
-        np.testing.assert_array_equal(histogram, histograms[0])
-    # Index margin + 81 is even for odd margins. Capped playouts alone may have even ones, and this seed has none at 6.
-    even = histograms[0][1::2].sum()
-    assert even <= round(evaluation.truncated[0] * count) and histograms[0][81 + 6] == 0
-    assert rates[5.5] == rates[6.0] == rates[6.5]
-    assert rates[7.0] == pytest.approx((rates[6.5] + rates[7.5]) / 2, abs=1e-12)
-    assert rates[6.5] - rates[7.5] == pytest.approx(histograms[0][81 + 7] / count, abs=1e-12)
-
-
-@pytest.mark.parametrize("size", [5, 9])
-def test_finished_boards_are_full_and_their_margins_odd(size):
-    """At the end of a playout that was not cut short every empty point is somebody's: no point is left for neither."""
-    played = jaxgo.playouts(jaxgo.Position.empty(size), 1000, seed=4)
-    finished = ~played.truncated
-    assert finished.mean() > 0.9
-    assert (played.margin[finished] % 2 == 1).all()
-
-
 # Small boards: the exact distribution.
 
 SMALL_STARTS = {
@@ -100,6 +132,7 @@ SMALL_STARTS = {
 }
 
 
+@pytest.mark.usefixtures("many_playouts")
 @pytest.mark.parametrize("start", SMALL_STARTS.values(), ids=SMALL_STARTS.keys())
 @pytest.mark.parametrize("max_plies", [None, 7])
 def test_results_on_small_boards_have_their_exact_distribution(start, max_plies):
@@ -117,6 +150,7 @@ def p_value_of_results(played: jaxgo.Playouts, probabilities: dict[exact.Result,
     return chi_square.p_value(observed, probabilities)
 
 
+@pytest.mark.usefixtures("many_playouts")
 def test_the_exact_distribution_can_tell():
     """The chi-square test above fails for a slightly different game: a cap one ply lower."""
     played = jaxgo.playouts(jaxgo.Position.empty(3), COUNT, seed=7, max_plies=26)
@@ -202,7 +236,7 @@ def first_move_starts() -> dict[str, Game]:
 
 
 @pytest.fixture(scope="module")
-def first_moves() -> tuple[dict[str, Game], jaxgo.Playouts]:
+def first_moves(many_playouts) -> tuple[dict[str, Game], jaxgo.Playouts]:
     """Many first moves from each of the starting positions."""
     starts = first_move_starts()
     return starts, jaxgo.playouts(from_games(*starts.values()), FIRST_MOVES_EACH, seed=11, max_plies=1, moves=True)
@@ -240,6 +274,7 @@ def late_games() -> list[Game]:
     return [middle_game(9, plies, seed=plies) for plies in (55, 62, 70, 77, 84, 91)]
 
 
+@pytest.mark.usefixtures("many_playouts")
 def test_first_moves_late_in_the_game_are_uniform():
     games = late_games()
     assert sum(len(game.legal_points()) - len(game.candidates()) for game in games) >= 5, "own eyes"
@@ -251,63 +286,7 @@ def test_first_moves_late_in_the_game_are_uniform():
         assert chi_square.uniform_p_value(counts) > chi_square.ALPHA, f"{counts}\n{game}"
 
 
-# Uniformity and independence of all later moves.
-
-
-def choices(size: int, num_playouts: int, seed: int, stream: int = 0) -> list[list[referee.Choice]]:
-    """The choices of playouts from the empty board, as the referee sees them."""
-    start = Game(size)
-    played = jaxgo.playouts(from_games(start), num_playouts, seed=seed, streams=np.array([stream]), moves=True)
-    return validate(start, played, 0, num_playouts)
-
-
-@pytest.mark.parametrize("size, num_playouts", [(3, 1000), (5, 500), (9, 150)])
-def test_every_move_is_uniform_among_its_candidates(size, num_playouts):
-    """The rank of the chosen move among its k candidates is uniform on 0..k-1, for every k, at any ply."""
-    ranks = collections.defaultdict(collections.Counter)
-    for playout in choices(size, num_playouts, seed=5):
-        for choice in playout:
-            ranks[choice.num_candidates][choice.rank] += 1
-    statistic, freedom = 0.0, 0
-    for k, counts in ranks.items():
-        if k > 1 and counts.total() >= 5 * k:
-            result = stats.chisquare([counts[rank] for rank in range(k)])
-            statistic, freedom = statistic + result.statistic, freedom + k - 1
-    assert freedom >= 30 if size > 3 else freedom >= 8
-    assert chi_square.ALPHA < stats.chi2.sf(statistic, freedom) < 1 - chi_square.ALPHA
-
-
-def unit_draws(playouts: list[list[referee.Choice]], plies: int, min_candidates: int) -> np.ndarray:
-    """float [playouts, plies]: (rank + 1/2) / candidates, evenly spread over [0, 1); NaN where there were few candidates."""
-    draws = np.full((len(playouts), plies), np.nan)
-    for row, playout in zip(draws, playouts):
-        for choice in playout:
-            if choice.ply < plies and choice.num_candidates >= min_candidates:
-                row[choice.ply] = (choice.rank + 0.5) / choice.num_candidates
-    return draws
-
-
-def test_moves_are_independent():
-    """Of the moves before, and of the neighbouring playout's, stream's and seed's moves: correlations and 4x4 tables."""
-    plies = 40
-    base = unit_draws(choices(9, 200, seed=5), plies, min_candidates=20)
-    pairs = {
-        "the move before": (base[:, :-1], base[:, 1:]),
-        "two moves before": (base[:, :-2], base[:, 2:]),
-        "the playout before": (base[:-1], base[1:]),
-        "the stream before": (base, unit_draws(choices(9, 200, seed=5, stream=1), plies, min_candidates=20)),
-        "the seed before": (base, unit_draws(choices(9, 200, seed=6), plies, min_candidates=20)),
-    }
-    for name, (one, other) in pairs.items():
-        known = ~np.isnan(one) & ~np.isnan(other)
-        one, other = one[known], other[known]
-        assert len(one) > 7000
-        table, _, _ = np.histogram2d(one, other, bins=4, range=[[0, 1], [0, 1]])
-        assert stats.chi2_contingency(table).pvalue > chi_square.ALPHA, name
-        # The standard error of a correlation of independent numbers is 1 / sqrt(n).
-        assert abs(np.corrcoef(one, other)[0, 1]) < 4 / np.sqrt(len(one)), name
-
-
+@pytest.mark.usefixtures("many_playouts")
 def test_first_moves_of_many_playouts_are_all_different_streams():
     """Over 200,000 (playout, stream) pairs of small numbers, pairs of first moves on neighbouring numbers are independent."""
     position = jaxgo.Position.empty(9, 8)

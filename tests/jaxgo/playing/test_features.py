@@ -70,7 +70,7 @@ def positions(size: int, count: int, seed: int) -> tuple[list[Game], list[tuple[
 
 
 @pytest.mark.parametrize(("size", "count", "form"), [
-    (5, 10 * ROOM, forms.CPU), (9, 9 * ROOM, forms.CPU), (2, ROOM, forms.PLAIN), (16, 20, forms.CPU),
+    (5, 15 * ROOM, forms.CPU), (9, 4 * ROOM, forms.CPU), (2, ROOM, forms.PLAIN), (16, 20, forms.CPU),
 ])  # fmt: skip
 def test_sets_are_the_scalar_versions(size, count, form):
     """In more than 10^4 positions, in all."""

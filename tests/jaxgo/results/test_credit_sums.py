@@ -79,9 +79,12 @@ def test_sums_of_random_plies(monkeypatch, rule, batch, count, positions, playou
     g, rng = geometry(SIZE), np.random.default_rng(batch)
     stones = rng.integers(-1, 2, (batch, SIZE, SIZE)) * (rng.random((batch, SIZE, SIZE)) < 0.2)
     position = jaxgo.Position.from_array(stones, to_play=rng.choice([-1, 1], batch))
-    columns = columns_of(position, jnp.zeros(batch, jnp.int32))
-    bounds = jnp.broadcast_to(jnp.array([1, 0], jnp.int32), (batch, 2))
-    legal = np.asarray(legal_for_both(g, *own_and_opp(position), position.ko))
+    bounds = jnp.broadcast_to(np.array([1, 0], np.int32), (batch, 2))
+    # In one program: many small ones would take longer to compile.
+    columns, legal = jax.jit(
+        lambda p: (columns_of(p, jnp.zeros(batch, jnp.int32)), legal_for_both(g, *own_and_opp(p), p.ko))
+    )(position)
+    legal = np.asarray(legal)
     valid = (np.arange(batch) < positions)[:, None] & (np.arange(count) < playouts)
     records = random_records(rng, batch, count, 30)
     reduce = jax.jit(lambda *x: credit_sums.CreditSums(rule)(g, *x))
@@ -95,9 +98,10 @@ def test_sums_do_not_depend_on_chunks_or_devices(monkeypatch, rule):
     """One worker with large chunks, and three with small ones."""
     position = jaxgo.Position.concatenate([jaxgo.Position.empty(SIZE).play(12), jaxgo.Position.empty(SIZE)])
     device = jax.local_devices()[0]
-    whole = jaxgo.move_statistics(position, 500, rule=rule, komi=3.0, devices=1)
+    # Of as many playouts as other tests ask for, and so by their program.
+    whole = jaxgo.move_statistics(position, 3000, rule=rule, komi=3.0, devices=1)
     monkeypatch.setattr(chunks, "room", lambda *_: (1, 63))
-    parts = jaxgo.move_statistics(position, 500, rule=rule, komi=3.0, devices=[device] * 3)
+    parts = jaxgo.move_statistics(position, 3000, rule=rule, komi=3.0, devices=[device] * 3)
     for name in ("weight", "value", "effective", "error"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), name)
 

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ SIZE = 5
 P = SIZE * SIZE
 """The pass."""
 NAMESPACES = {"numpy": np, "jax": jnp}
+
+on_device = jax.jit(credits.credit, static_argnums=0)
+"""Of arrays of jax, as programs have it."""
 
 
 def histories(lines, *, captures=(), illegal=(), xp=np, length: int = 12) -> credits.Histories:
@@ -33,7 +37,7 @@ def histories(lines, *, captures=(), illegal=(), xp=np, length: int = 12) -> cre
 
 def earned(rule: str, line, *, xp=np, **options) -> list[int]:
     """What each ply of one playout earns, in units, and nothing after its end."""
-    credit = np.asarray(credits.credit(rule, histories([line], xp=xp, **options)))[0]
+    credit = np.asarray((on_device if xp is jnp else credits.credit)(rule, histories([line], xp=xp, **options)))[0]
     assert not credit[len(line) :].any()
     return credit[: len(line)].tolist()
 
@@ -171,7 +175,7 @@ def random_playouts() -> tuple[Game, list[list[int]], np.ndarray, credits.Histor
 def test_jax_gives_what_numpy_gives(random_playouts, rule):
     recorded = random_playouts[3]
     plain = credits.credit(rule, recorded)
-    device = credits.credit(rule, credits.Histories(*map(jnp.asarray, recorded)))
+    device = on_device(rule, credits.Histories(*map(jnp.asarray, recorded)))
     assert (plain.dtype, device.dtype) == (np.int32, jnp.int32)
     np.testing.assert_array_equal(device, plain)
     assert plain.any()
@@ -184,7 +188,7 @@ def test_shares_are_the_nearest_units(whole):
     wholes = np.full_like(parts, whole)
     found = credits.share(parts, wholes)
     assert found.tolist() == [in_units(Fraction(part, whole)) for part in range(whole + 1)]
-    np.testing.assert_array_equal(credits.share(jnp.asarray(parts), jnp.asarray(wholes)), found)
+    np.testing.assert_array_equal(jax.jit(credits.share)(parts, wholes), found)
 
 
 @pytest.mark.parametrize("error", [-0.9, 0.9])

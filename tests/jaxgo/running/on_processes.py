@@ -14,7 +14,7 @@ from tests.jaxgo.running.test_reproducibility import digest
 from tests.positions import fields, three_positions
 
 SIZE = 5
-PLAYOUTS = 30_000
+PLAYOUTS = 12_000
 OPTIONS = {"seed": 1, "lanes": 16}
 """So few lanes that there are many groups of chunks."""
 STATISTICS = ("margins", "ownership")

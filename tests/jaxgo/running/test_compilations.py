@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("many_playouts")
-
 #: Counts by name; what is found in the cache on disk counts like what is compiled.
 CODE = """
 import json
@@ -27,15 +25,22 @@ def run(komi, visits):
     tree.run(visits=visits)
     tree.close()
 
+def parts(batch):
+    positions = jaxgo.Position.empty(5, batch)
+    parts = positions[np.arange(batch // 2)], positions[batch // 2:], positions[3]
+    return jaxgo.Position.concatenate(parts)
+
 position = jaxgo.Position.empty(5)
 print(json.dumps({
     "batches": [
         new(lambda: jaxgo.evaluate(jaxgo.Position.empty(5, batch), playouts))
         for batch, playouts in ((2, 100), (3, 120), (5, 80), (6, 256))
     ],
-    "numbers": [new(lambda: jaxgo.evaluate(position, playouts)) for playouts in (10_000, 14_000, 40_000, 300_000)],
-    "searches": [new(lambda: run(komi, visits)) for komi, visits in ((7.5, 500), (7.5, 3000), (-3.0, 100))],
+    "numbers": [new(lambda: jaxgo.evaluate(position, playouts, lanes=16)) for playouts in (150, 220, 640, 4800)],
+    "searches": [new(lambda: run(komi, visits)) for komi, visits in ((7.5, 100), (7.5, 500), (-3.0, 50))],
     "caps": [new(lambda: jaxgo.evaluate(position, 100, max_plies=cap)) for cap in (None, 10, 33, 75)],
+    "useful moves": [new(lambda: jaxgo.Position.empty(5, batch).useful()) for batch in (20, 17, 33)],
+    "parts of batches": [new(lambda: parts(batch)) for batch in (20, 17, 33)],
     "caps with moves": [new(lambda: jaxgo.playouts(position, 100, moves=True, max_plies=cap)) for cap in (60, 33, 64)],
 }))
 """
@@ -68,6 +73,13 @@ def test_a_search_compiles_once(counts):
     first, *others = counts["searches"]
     assert 1 <= first <= 6
     assert others == [0, 0]
+
+
+def test_positions_compile_nothing_for_a_new_batch(counts):
+    """Neither for what is asked of them nor, on a CPU, for some of them or several batches together."""
+    first, *others = counts["useful moves"]
+    assert 1 <= first <= 3 and others == [0, 0]
+    assert counts["parts of batches"] == [0, 0, 0]
 
 
 def test_caps_share_programs(counts):

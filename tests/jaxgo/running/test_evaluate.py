@@ -152,6 +152,23 @@ def test_draws_are_half_a_win():
     assert draw.win_rate_error[0] < np.sqrt(0.25 / 2000)
 
 
+def test_draw_structure():
+    """Finished 9x9 boards are full, so margins are odd: komi 5.5, 6 and 6.5 are one, and 7 is the mean of 6.5 and 7.5."""
+    rates, histograms, count = {}, [], 1000
+    for komi in (5.5, 6.0, 6.5, 7.0, 7.5):
+        evaluation = jaxgo.evaluate(jaxgo.Position.empty(9), count, komi=komi, seed=99)
+        rates[komi] = evaluation.win_rate[0]
+        histograms.append(evaluation.margin_histogram[0])
+    for histogram in histograms:
+        np.testing.assert_array_equal(histogram, histograms[0])
+    # Index margin + 81 is even for odd margins. Capped playouts alone may have even ones, and this seed has none at 6.
+    even = histograms[0][1::2].sum()
+    assert even <= round(evaluation.truncated[0] * count) and histograms[0][81 + 6] == 0
+    assert rates[5.5] == rates[6.0] == rates[6.5]
+    assert rates[7.0] == pytest.approx((rates[6.5] + rates[7.5]) / 2, abs=1e-12)
+    assert rates[6.5] - rates[7.5] == pytest.approx(histograms[0][81 + 7] / count, abs=1e-12)
+
+
 def test_an_ended_position_is_evaluated_as_it_stands():
     stones = middle_game(5, 12, seed=0).stones
     position = from_games(Game(5, stones, passes=2))
@@ -227,49 +244,10 @@ def test_many_positions():
 # Progress and interruption.
 
 
-@pytest.mark.usefixtures("many_playouts")
-def test_progress_counts_up_to_the_total():
-    calls = []
-    jaxgo.evaluate(jaxgo.Position.empty(9, 2), 100_000, seed=1, progress=lambda done, total: calls.append((done, total)))
-    done = [call[0] for call in calls]
-    assert {call[1] for call in calls} == {200_000}
-    assert done == sorted(done) and done[-1] == 200_000 and len(set(done)) == len(done) >= 2
-
-
-@pytest.mark.usefixtures("many_playouts")
 def test_progress_of_playouts():
     calls = []
-    jaxgo.playouts(jaxgo.Position.empty(9, 2), 20_000, progress=lambda done, total: calls.append((done, total)))
-    assert calls[-1] == (40_000, 40_000)
-
-
-@pytest.mark.usefixtures("many_playouts")
-@pytest.mark.parametrize("batch", [1, 3])
-def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
-    position = jaxgo.Position.empty(9, batch)
-
-    def stop(done: int, total: int) -> None:
-        if done < total:
-            raise KeyboardInterrupt
-
-    with pytest.raises(jaxgo.Interrupted) as caught:
-        jaxgo.evaluate(position, 400_000, seed=1, progress=stop)
-    assert isinstance(caught.value, KeyboardInterrupt)
-    partial = caught.value.partial
-    finished = partial.num_playouts
-    assert not partial.complete and 0 < finished.sum() < batch * 400_000
-    assert (partial.margin_histogram.sum(axis=1) == finished).all()
-    # What is there is part of what the whole would have been.
-    whole = jaxgo.evaluate(position, 400_000, seed=1)
-    for name in ("margin_histogram", "amaf_visits", "amaf_wins"):
-        assert (getattr(partial, name) <= getattr(whole, name)).all(), name
-    for index in range(batch):
-        if finished[index]:
-            above = partial.margin_histogram[index, 81 + 8 :].sum()
-            assert partial.win_rate[index] == pytest.approx(above / finished[index], abs=1e-12)
-            assert abs(partial.win_rate[index] - whole.win_rate[index]) < 5 * partial.win_rate_error[index]
-        else:
-            assert np.isnan(partial.win_rate[index])
+    jaxgo.playouts(jaxgo.Position.empty(5), 2000, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (2000, 2000)
 
 
 def test_other_errors_in_the_callback_come_through():
@@ -281,7 +259,7 @@ def test_other_errors_in_the_callback_come_through():
 
 
 def test_evaluations_are_indexed_like_positions():
-    evaluation = jaxgo.evaluate(three_positions(5), 100, seed=1)
+    evaluation = jaxgo.evaluate(three_positions(5), SIZES[5], seed=1)
     one = evaluation[1]
     assert one.win_rate[0] == evaluation.win_rate[1] if np.ndim(one.win_rate) else one.win_rate == evaluation.win_rate[1]
     np.testing.assert_array_equal(evaluation[1:].ownership, evaluation.ownership[1:])
@@ -376,3 +354,44 @@ def test_numbers_of_all_kinds_are_komi(komi):
 @pytest.mark.parametrize("count", [np.int32(50), np.int64(50)])
 def test_numpy_integers_are_counts(count):
     assert jaxgo.evaluate(jaxgo.Position.empty(5), count).num_playouts.tolist() == [50]
+
+
+# Progress and interruption of many playouts; last, as programs are compiled for many from here on.
+
+
+@pytest.mark.usefixtures("many_playouts")
+def test_progress_counts_up_to_the_total():
+    calls = []
+    jaxgo.evaluate(jaxgo.Position.empty(9, 2), 100_000, seed=1, progress=lambda done, total: calls.append((done, total)))
+    done = [call[0] for call in calls]
+    assert {call[1] for call in calls} == {200_000}
+    assert done == sorted(done) and done[-1] == 200_000 and len(set(done)) == len(done) >= 2
+
+
+@pytest.mark.usefixtures("many_playouts")
+@pytest.mark.parametrize("batch", [1, 3])
+def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
+    position = jaxgo.Position.empty(9, batch)
+
+    def stop(done: int, total: int) -> None:
+        if done < total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(jaxgo.Interrupted) as caught:
+        jaxgo.evaluate(position, 200_000, seed=1, progress=stop)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    partial = caught.value.partial
+    finished = partial.num_playouts
+    assert not partial.complete and 0 < finished.sum() < batch * 200_000
+    assert (partial.margin_histogram.sum(axis=1) == finished).all()
+    # What is there is part of what the whole would have been.
+    whole = jaxgo.evaluate(position, 200_000, seed=1)
+    for name in ("margin_histogram", "amaf_visits", "amaf_wins"):
+        assert (getattr(partial, name) <= getattr(whole, name)).all(), name
+    for index in range(batch):
+        if finished[index]:
+            above = partial.margin_histogram[index, 81 + 8 :].sum()
+            assert partial.win_rate[index] == pytest.approx(above / finished[index], abs=1e-12)
+            assert abs(partial.win_rate[index] - whole.win_rate[index]) < 5 * partial.win_rate_error[index]
+        else:
+            assert np.isnan(partial.win_rate[index])

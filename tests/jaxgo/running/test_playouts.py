@@ -30,7 +30,7 @@ def test_shapes_and_types():
 # Every recorded playout keeps the rules.
 
 # For each size, how many playouts are replayed from the empty board, and from each of two middle games.
-REPLAYED = {size: (8, 4) for size in range(2, 26)} | {5: (200, 50), 9: (100, 30), 13: (30, 10), 19: (12, 4), 25: (4, 2)}
+REPLAYED = {size: (8, 4) for size in range(2, 26)} | {5: (200, 50), 9: (100, 30), 13: (20, 8), 19: (6, 3), 25: (2, 1)}
 
 
 @pytest.mark.parametrize("size", every_size())
@@ -88,6 +88,15 @@ def test_an_ended_position_is_scored_at_once():
     assert (played.margin[0] == middle.margin()).all()
     assert (played.board[0] == np.array(middle.stones).reshape(9, 9)).all()
     assert (played.length[1] > 0).all()
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_finished_boards_are_full_and_their_margins_odd(size):
+    """At the end of a playout that was not cut short every empty point is somebody's: no point is left for neither."""
+    played = jaxgo.playouts(jaxgo.Position.empty(size), 1000, seed=4, moves=True)
+    finished = ~played.truncated
+    assert finished.mean() > 0.9
+    assert (played.margin[finished] % 2 == 1).all()
 
 
 def test_after_one_pass_a_pass_ends_the_playout():

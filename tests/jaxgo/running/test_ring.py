@@ -16,6 +16,7 @@ from jaxgo.backends import choice
 from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.programs import Programs
 from jaxgo.running import ring, ring_program
+from tests.positions import FEW
 
 SIZE, LEAVES, PLAYOUTS = 5, 16, 4
 
@@ -54,13 +55,14 @@ def test_calls_under_way_together(moves):
 
 def test_words_of_64_bits_stay_on_the_device():
     """Boards above 15x15 are played in 64-bit words, which jax knows only where it is told so."""
-    position, streams = Position.empty(19, 2), np.arange(2)
-    leaves = Leaves(19, 2, 2, devices=jax.devices()[0])
+    position, streams = Position.empty(16, 3), np.arange(3)
+    leaves = Leaves(16, 3, 2, devices=jax.devices()[0])
     arguments = leaves.arguments_of(position)
-    under_way = [leaves.submit(*arguments, moves=[361, 361], streams=streams + 2 * i) for i in range(4)]
-    played = jaxgo.playouts(position.play(np.array([361, 361])), 2, streams=streams + 6)
+    under_way = [leaves.submit(*arguments, moves=[256] * 3, streams=streams + 3 * i) for i in range(4)]
+    # Of as many playouts as other tests ask for, and so by their program.
+    played = jaxgo.playouts(position.play(256), FEW, streams=streams + 9, moves=True)
     found = [leaves.gather(call) for call in under_way][-1]
-    np.testing.assert_array_equal(found.lead, -played.margin.sum(axis=1))
+    np.testing.assert_array_equal(found.lead, -played.margin[:, :2].sum(axis=1))
 
 
 def test_calls_have_seeds_and_komi_of_their_own():
