@@ -68,7 +68,7 @@ class Terms(NamedTuple):
 
 
 #: Of a round's leaves: the arrays of `jaxgo.LeafResults`; those that were not asked for are empty.
-Results = collections.namedtuple("Results", [field.name for field in dataclasses.fields(LeafResults)])
+Results = collections.namedtuple("Results", [field.name for field in dataclasses.fields(LeafResults) if field.name != "size"])
 
 
 class Scratch(NamedTuple):
@@ -115,7 +115,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
         if terms.credit == AMAF and row != NONE and not with_moves:
             for player in range(2):
                 for what in range(2):
-                    copy(scratch.first[player, what], results.firsts[row, player, what])
+                    copy(scratch.first[player, what], results.first_plays[row, player, what])
         played.row[0] = row
         if row == NONE:
             read_nothing(played)

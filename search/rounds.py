@@ -206,12 +206,12 @@ _FIELDS = {
     "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal_bits": (np.uint32, 3),
     "useful_bits": (np.uint32, 2), "margin": (np.int16, 1), "features": (np.uint32, 3), "wins": (np.int32, 1),
     "lead": (np.int32, 1), "squares": (np.int64, 1),
-    "firsts": (np.int16, 4), "events": (np.int16, 3), "results": (np.int8, 2),
+    "first_plays": (np.int16, 4), "events": (np.int16, 3), "results": (np.int8, 2),
 }  # fmt: skip
 
 
 def _for_tree(found: LeafResults | None) -> Results:
     """What the device has brought, None without anything, as the compiled loops take it."""
-    held = {name: x for name, x in vars(found).items() if x is not None} if found is not None else {}
+    held = {name: x for name, x in vars(found).items() if name in _FIELDS and x is not None} if found is not None else {}
     absent = {name: np.empty((0,) * axes, kind) for name, (kind, axes) in _FIELDS.items() if name not in held}
     return Results(**absent, **{name: np.ascontiguousarray(x, _FIELDS[name][0]) for name, x in held.items()})

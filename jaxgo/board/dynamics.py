@@ -7,13 +7,13 @@ of a few sizes only, so that a batch that has not been seen before need not be c
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxgo.base import forms
 from jaxgo.base.constants import BLACK, NO_KO
@@ -143,12 +143,17 @@ def stones_hash(position: "Position") -> jax.Array:
     """`Position.hash`."""
     g, keys = position.geometry, rules.zobrist_keys(position.size)
 
-    def numbers(stones: Board, key: np.ndarray) -> jax.Array:
-        held = points_of(g, stones)[..., None]
-        return jnp.where(held, np.broadcast_to(key, (*held.shape[:-1], 2)), jnp.uint32(0))
+    def of_word(word: int, black: jax.Array, white: jax.Array) -> tuple[jax.Array, jax.Array]:
+        high = low = jnp.zeros_like(black)
+        for point in np.flatnonzero(g.word_of_point == word):
+            bit = g.bit_of_point[point]
+            for stones, (of_high, of_low) in zip((black, white), keys[:, point]):
+                held = jnp.uint32(0) - (bb.down(stones, bit) & jnp.uint32(1))  # all bits or none
+                high, low = high ^ held & of_high, low ^ held & of_low
+        return high, low
 
-    of_stones = numbers(position.black, keys[0]) ^ numbers(position.white, keys[1])
-    return lax.reduce(of_stones, np.uint32(0), lax.bitwise_xor, (of_stones.ndim - 2,))
+    parts = [in_one_loop(functools.partial(of_word, w), *x) for w, x in enumerate(zip(position.black, position.white))]
+    return jnp.stack([functools.reduce(operator.xor, x) for x in zip(*parts)], axis=-1)
 
 
 def without_liberties(position: "Position") -> jax.Array:

@@ -147,25 +147,20 @@ class Fields:
     """Arrays of several types as one array of uint32 on the wire, a row for each element of the batch.
 
     Args:
-      **fields: type (bool, or integers of 8 to 32 bits) and shape of each array, without its first axis.
+      **fields: type and shape of each array, without its first axis: integers of 32 bits, or of fewer if of shape ().
     """
 
     def __init__(self, **fields: tuple[type, tuple[int, ...]]):
         self._fields = {name: (np.dtype(dtype), shape) for name, (dtype, shape) in fields.items()}
-        sizes = [-(-dtype.itemsize * math.prod(shape) // 4) for dtype, shape in self._fields.values()]
-        self._bounds = [0, *itertools.accumulate(sizes)]
+        self._bounds = [0, *itertools.accumulate(math.prod(shape) for _, shape in self._fields.values())]
 
     def pack(self, **values: jax.Array) -> jax.Array:
         """uint32 [n, C] of arrays [n, ...] on the device, of the types and shapes of the fields."""
-        columns = []
-        for name, (dtype, _) in self._fields.items():
-            value, each = values[name].reshape(values[name].shape[0], -1), 4 // dtype.itemsize
-            if dtype == np.bool_:
-                value = value.astype(jnp.uint8)
-            if each > 1:
-                value = jnp.pad(value, ((0, 0), (0, -value.shape[1] % each))).reshape(len(value), -1, each)
-            columns.append(lax.bitcast_convert_type(value, jnp.uint32))
-        return jnp.concatenate(columns, axis=1)
+        # A number of fewer bits has a word of its own.
+        return jnp.concatenate([
+            x.astype(jnp.uint32) if x.dtype.itemsize < 4 else lax.bitcast_convert_type(x, jnp.uint32)
+            for x in (values[name].reshape(values[name].shape[0], -1) for name in self._fields)
+        ], axis=1)  # fmt: skip
 
     def room(self, count: int) -> np.ndarray:
         """uint32 [n, C] on the host for so many rows."""

@@ -81,9 +81,9 @@ def count_in_place(counters: Sequence[jax.Array], boards: Sequence[jax.Array]) -
     return tuple(out)
 
 
-def counted(g: Geometry, counters: Sequence[jax.Array]) -> jax.Array:
-    """int32 [..., bits]: the counts of the bits that hold points, of words [...] that `count_in_place` gave."""
-    shifts = lax.broadcasted_iota(jnp.uint32, (*counters[0].shape, g.num_slots * g.stride), counters[0].ndim)
+def counted(counters: Sequence[jax.Array], bits: int) -> jax.Array:
+    """int32 [..., bits]: the counts of the words' first bits, of words [...] that `count_in_place` gave."""
+    shifts = lax.broadcasted_iota(jnp.uint32, (*counters[0].shape, bits), counters[0].ndim)
     values = [((counter[..., None] >> shifts) & jnp.uint32(1)) << jnp.uint32(i) for i, counter in enumerate(counters)]
     return functools.reduce(operator.add, values).astype(jnp.int32)
 
@@ -104,7 +104,7 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     # Not zeros outright: in a `shard_map` they must vary over the mesh as the words do.
     zero = words[..., :side_by_side] & jnp.uint32(0)
     counters = lax.fori_loop(0, steps, step, (zero,) * (steps * at_once).bit_length())
-    counts = jnp.sum(counted(g, counters), axis=3, dtype=jnp.int32)
+    counts = jnp.sum(counted(counters, g.num_slots * g.stride), axis=3, dtype=jnp.int32)
     return bb.point_order(g, jnp.transpose(counts, (2, 0, 1, 3)))
 
 

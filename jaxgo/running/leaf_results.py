@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -30,26 +31,30 @@ class LeafResults:
     """Positions reached and their playouts; numpy arrays, `B` leaves, `K` playouts of each, `P` points.
 
     Attributes:
+      size: N, an int.
       words: uint32 [B, 2 W]: the stones of the player to move, then the other's (see `jaxgo.board.geometry`).
       ko: int16 [B]: the point that simple ko forbids, or -1.
       passes: int8 [B]: passes in a row just before; 2 where the game is over.
       hash: uint64 [B]: Zobrist hash of the stones, for superko.
       legal_bits: uint32 [B, 2, P // 32 + 1]: the points where the player to move (0) and the other (1; as if it were his turn)
         may play, point p as bit p % 32 of word p // 32; `legal` has them apart.
-      useful_bits: uint32 [B, P // 32 + 1]: those of the mover's legal points that fill no eye of his own; `useful` has them apart.
+      useful_bits: uint32 [B, P // 32 + 1]: those of the mover's legal points that fill no eye of his own; `useful` has them
+        apart.
       margin: int16 [B]: the mover's area minus the other's, of the position as it stands.
       features: uint32 [B, F, W]: the useful points of which each of `jaxgo.FEATURES` is said (see `jaxgo.board.geometry`). None
         unless asked for.
       wins: int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0.
       lead: int32 [B]: sum over the playouts of the mover's area minus the other's.
       squares: int64 [B]: sum of the squares of these areas' differences.
-      firsts: int16 [B, 2, 2, P + 1]: for the mover (0) and the other (1), the playouts in which he was the first of both to play
-        at each point (0), and his own results in these, in halves (1). 0 for the pass.
+      first_plays: int16 [B, 2, 2, 32 (P // 32 + 1)]: for the mover (0) and the other (1), the playouts in which he was the first
+        of both to play at each point (0), and his own results in these, in halves (1). 0 from P on, of which `firsts` has only
+        the pass.
       events: int16 [B, K, max_plies]: every playout's moves (pass P, -1 after the end), with 2**14 added where they captured.
         None unless asked for; `moves` and `captured` tell them apart.
       results: int8 [B, K]: each playout's result for the mover, in halves. None unless asked for.
     """
 
+    size: int
     words: np.ndarray
     ko: np.ndarray
     passes: np.ndarray
@@ -61,9 +66,14 @@ class LeafResults:
     wins: np.ndarray
     lead: np.ndarray
     squares: np.ndarray
-    firsts: np.ndarray
+    first_plays: np.ndarray
     events: np.ndarray | None
     results: np.ndarray | None
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """int16 [B, 2, 2, P + 1]: `first_plays` of the points and, always 0, of the pass."""
+        return self.first_plays[..., : self.size**2 + 1]
 
     @property
     def legal(self) -> np.ndarray:
@@ -77,7 +87,7 @@ class LeafResults:
 
     def _points(self, words: np.ndarray) -> np.ndarray:
         bits = np.unpackbits(np.ascontiguousarray(words).astype("<u4", copy=False).view(np.uint8), axis=-1, bitorder="little")
-        return bits[..., : self.firsts.shape[-1] - 1].astype(np.bool_)
+        return bits[..., : self.size**2].astype(np.bool_)
 
     @property
     def moves(self) -> np.ndarray | None:
@@ -100,7 +110,7 @@ class LeafResults:
 
     def some(self, index) -> "LeafResults":
         """The results of some leaves."""
-        chosen: dict[str, Any] = {name: None if x is None else x[index] for name, x in vars(self).items()}
+        chosen: dict[str, Any] = {name: x[index] if isinstance(x, np.ndarray) else x for name, x in vars(self).items()}
         return LeafResults(**chosen)
 
 
@@ -116,11 +126,9 @@ def fields_of_position(size: int, features: bool) -> Fields:
 
 
 @functools.cache
-def fields_of_playouts(size: int) -> Fields:
-    """What a leaf's row holds of its playouts."""
-    return Fields(
-        wins=(np.int32, ()), lead=(np.int32, ()), squares=(np.int32, (2,)), firsts=(np.int16, (2, 2, size * size + 1)),
-    )  # fmt: skip
+def fields_of_playouts() -> Fields:
+    """What a leaf's row holds of its playouts; their first plays have an array of their own."""
+    return Fields(wins=(np.int32, ()), lead=(np.int32, ()), squares=(np.int32, (2,)))
 
 
 class Room:
@@ -134,8 +142,10 @@ class Room:
     """
 
     def __init__(self, size: int, count: int, playouts: int, features: bool):
-        self._of_position, self._of_playouts = fields_of_position(size, features), fields_of_playouts(size)
+        self._of_position, self._of_playouts = fields_of_position(size, features), fields_of_playouts()
+        self._size = size
         self._position, self._playouts = self._of_position.room(count), self._of_playouts.room(count)
+        self._first_plays = np.empty((count, 2, 2, 32 * bb.num_point_words(size)), np.int16)
         self._events = np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16)
         self._results = np.empty((count, playouts), np.int8)
 
@@ -143,6 +153,7 @@ class Room:
         """The same room for some of the leaves."""
         part = copy.copy(self)
         part._position, part._playouts = self._position[start:end], self._playouts[start:end]
+        part._first_plays = self._first_plays[start:end]
         part._events, part._results = self._events[start:end], self._results[start:end]
         return part
 
@@ -150,17 +161,18 @@ class Room:
         """Takes the rows of `fields_of_position`, uint32 [B, .]."""
         self._position[...] = rows
 
-    def take_playouts(self, rows: np.ndarray, events: np.ndarray | None = None, results: np.ndarray | None = None) -> None:
-        """Takes the rows of `fields_of_playouts`, and if moves are told the events, int16 [K, B, max_plies], and the results in
-        halves, int8 [K, B]."""
-        self._playouts[...] = rows
+    def take_playouts(
+        self, rows: np.ndarray, first_plays: np.ndarray, events: np.ndarray | None = None, results: np.ndarray | None = None
+    ) -> None:  # fmt: skip
+        """Takes the rows of `fields_of_playouts`, `LeafResults.first_plays`, and if moves are told the events, int16
+        [B, K, max_plies], and the results in halves, int8 [B, K]."""
+        self._playouts[...], self._first_plays[...] = rows, first_plays
         if events is not None and results is not None:
-            self._events[...] = np.swapaxes(events, 0, 1)
-            self._results[...] = results.T
+            self._events[...], self._results[...] = events, results
 
     def found(self) -> LeafResults:
         """What has been taken."""
-        out: dict[str, Any] = {"features": None}
+        out: dict[str, Any] = {"size": self._size, "features": None, "first_plays": self._first_plays}
         out |= self._of_position.unpack(self._position) | self._of_playouts.unpack(self._playouts)
         high, low = out["hash"].astype(np.uint64).T
         out["hash"] = high << np.uint64(32) | low
@@ -188,11 +200,12 @@ def describe(g: Geometry, position: Position, last_moves: tuple[jax.Array, jax.A
     mine_bits, their_bits, useful_bits = (jnp.stack(in_order(board), axis=1) for board in (mine, theirs, useful))
     return fields_of_position(g.size, bool(more)).pack(
         words=jnp.stack([*own, *opp], axis=1), ko=position.ko, passes=position.passes, hash=dynamics.stones_hash(position),
-        legal_bits=jnp.stack([mine_bits, their_bits], axis=1), useful_bits=useful_bits, margin=rules.area_margin(g, own, opp).astype(jnp.int16), **more,
+        legal_bits=jnp.stack([mine_bits, their_bits], axis=1), useful_bits=useful_bits,
+        margin=rules.area_margin(g, own, opp).astype(jnp.int16), **more,
     )  # fmt: skip
 
 
-def reduce(g: Geometry, records: Records, black: jax.Array, bounds: jax.Array) -> tuple[jax.Array, jax.Array]:
+def reduce(g: Geometry, records: Records, black: jax.Array, bounds: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """What the host must know of the leaves' playouts.
 
     Args:
@@ -202,21 +215,20 @@ def reduce(g: Geometry, records: Records, black: jax.Array, bounds: jax.Array) -
       bounds: int32 [B, 2] (see `jaxgo.results.outcome`).
 
     Returns:
-      (rows of `fields_of_playouts`; the results in halves for the player to move, int32 [K, B]).
+      (rows of `fields_of_playouts`; `LeafResults.first_plays`; the results in halves for the player to move, int32 [K, B]).
     """
     shape = len(records.margin) // len(black), len(black)
     margin, black = records.margin.reshape(shape), jnp.broadcast_to(black, shape)
     result = outcome.of_mover(margin, bounds[None], black)
-    rows = fields_of_playouts(g.size).pack(
+    rows = fields_of_playouts().pack(
         wins=jnp.sum(result, axis=0, dtype=jnp.int32), squares=square_sums(margin.T, jnp.ones(shape[::-1], jnp.int32)),
         lead=jnp.sum(jnp.where(black, margin, -margin), axis=0, dtype=jnp.int32),
-        firsts=_firsts(g, records, black, result),
     )  # fmt: skip
-    return rows, result
+    return rows, _first_plays(g, records, black, result), result
 
 
-def _firsts(g: Geometry, records: Records, black: jax.Array, result: jax.Array) -> jax.Array:
-    """int16 [B, 2, 2, P + 1]: `LeafResults.firsts`.
+def _first_plays(g: Geometry, records: Records, black: jax.Array, result: jax.Array) -> jax.Array:
+    """`LeafResults.first_plays`.
 
     Given are where the mover is Black, bool [K, B], and his results in halves, int32 [K, B].
     """
@@ -245,6 +257,13 @@ def _firsts(g: Geometry, records: Records, black: jax.Array, result: jax.Array) 
     # Not zeros outright: see `sums.count_points`.
     zero, bits = boards[:, 0] & jnp.uint32(0), (playouts + at_once).bit_length()
     counters = lax.fori_loop(0, -(-playouts // at_once), step, ((zero,) * bits, (zero,) * (bits + 1)))
-    both = [sums.counted(g, [x.T.reshape(batch, 2, -1) for x in kind]).astype(jnp.int16) for kind in counters]
-    points = bb.point_order(g, jnp.stack(both, axis=2))
-    return jnp.pad(points, ((0, 0), (0, 0), (0, 0), (0, 1)))
+    return jnp.stack([_in_order(g, kind) for kind in counters], axis=2)
+
+
+def _in_order(g: Geometry, counters: Sequence[jax.Array]) -> jax.Array:
+    """int16 [B, 2, .]: what is counted of the points of two boards, in their order; bit i of it is counter i, uint32 [2 W, B]."""
+    words = jnp.stack(counters).reshape(len(counters), 2, g.num_words, -1)
+    in_order = in_one_loop(functools.partial(bb.point_words, g), tuple(words[:, :, w] for w in range(g.num_words)))
+    bits = jnp.transpose(jnp.stack(in_order), (1, 3, 2, 0))  # [counters, B, 2, .]
+    numbers = sums.counted(tuple(bits), 32).astype(jnp.int16)
+    return numbers.reshape(*numbers.shape[:2], -1)

@@ -198,7 +198,7 @@ class Ring:
         self._under_way.append(call)
         return call
 
-    def _bring(self, positions: np.ndarray, playouts: np.ndarray, *histories: np.ndarray) -> None:
+    def _bring(self, positions: np.ndarray, *playouts: np.ndarray) -> None:
         """Takes what the program has found (`Found`)."""
         now = time.perf_counter()
         self.busy, self._counted = self.busy + now - self._counted, now
@@ -206,7 +206,7 @@ class Ring:
             self._new.room.take_positions(positions[: self._new.count])
         done = self._awaited
         if done is not None:
-            done.room.take_playouts(playouts[: done.count], *(x[:, : done.count] for x in histories))
+            done.room.take_playouts(*(x[: done.count] for x in playouts))
             with self._news:
                 self._under_way.popleft()
             if done.future.set_running_or_notify_cancel():

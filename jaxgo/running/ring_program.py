@@ -95,10 +95,12 @@ class Found(NamedTuple):
     """uint32 [leaves, .]: the new leaves (`jaxgo.running.leaf_results`)."""
     playouts: jax.Array
     """uint32 [leaves, .]: those of the oldest leaves."""
+    first_plays: jax.Array
+    """int16 [leaves, 2, 2, .]: likewise."""
     events: jax.Array | None = None
-    """If moves are wanted, int16 [K, leaves, max_plies]."""
+    """If moves are wanted, int16 [leaves, K, max_plies]."""
     results: jax.Array | None = None
-    """Likewise, int8 [K, leaves]."""
+    """Likewise, int8 [leaves, K]."""
 
 
 def flies(shape: Shape, backend: Backend) -> bool:
@@ -274,9 +276,10 @@ def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> New:
 def _found(shape: Shape, g: Geometry, new: New, records: Records, rows: jax.Array) -> Found:
     """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
     black, bounds = rows[:, -6] != jnp.uint32(0), rows[:, -4:-2].astype(jnp.int32)
-    sums, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
-    found = Found(leaf_results.describe(g, new.positions, new.last_moves), sums)
+    sums, first_plays, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
+    found = Found(leaf_results.describe(g, new.positions, new.last_moves), sums, first_plays)
     if shape.moves:
         assert records.events is not None
-        found = found._replace(events=records.events.reshape(shape.playouts, shape.leaves, -1), results=results.astype(jnp.int8))
+        events = records.events.reshape(shape.playouts, shape.leaves, -1)
+        found = found._replace(events=jnp.swapaxes(events, 0, 1), results=results.T.astype(jnp.int8))
     return found
