@@ -7,7 +7,6 @@ import numpy as np
 
 from jaxgo import BLACK, MoveStatistics, Position
 from jaxgo.base import checks
-from jaxgo.board import dynamics
 from search.game import repeating, seen_by
 from search.in_steps import Question, Steps, alone
 from search.replay import together
@@ -93,8 +92,7 @@ class UsefulMoves:
         """bool [B, P]."""
         positions, histories = zip(*questions)
         positions = together(positions)
-        # Not `Position.useful`, whose two parts are put together by a program for each batch size.
-        useful = np.asarray(positions.legal())[:, :-1] & np.asarray(dynamics.run(dynamics.no_eyes, positions))
+        useful = np.asarray(positions.useful())
         return useful & ~repeating(positions, useful, seen_by(positions, histories))
 
 

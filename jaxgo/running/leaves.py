@@ -24,7 +24,7 @@ from jaxgo.results import outcome
 from jaxgo.running.leaf_results import LeafResults as LeafResults
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.request import Devices, Seed, seed_words
-from jaxgo.running.ring import Ring
+from jaxgo.running.ring import Line
 from jaxgo.running.ring_program import Shape
 
 #: Calls of fewer leaves are not shared out among workers.
@@ -36,7 +36,7 @@ MOST_PLAYOUTS = 1 << 24
 class Leaves:
     """Plays leaves of a tree on the devices, several calls at a time.
 
-    The workers are all cores of the CPU, or the devices. Each call is spread over all of them, and they work on several calls at
+    The workers are all cores of the CPU, or the devices. Each call is spread over them, and they work on several calls at
     a time, so that none waits for the longest game of a call while another is there (`jaxgo.running.ring`). A program that keeps
     three calls under way has all workers busy; further ones wait in line. Results do not depend on how leaves are spread.
 
@@ -69,28 +69,25 @@ class Leaves:
         form, arrays = (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
         shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
         self._num_columns, self._bounds = shape.num_columns, outcome.bounds(self.komi, self.size**2)
-        self._rings = [Ring(shape, device, arrays) for device in workers]
-        self._turn = 0
+        self._line = Line(shape, workers, arrays)
 
     @property
     def num_workers(self) -> int:
         """Cores or devices that work."""
-        return len(self._rings)
+        return len(self._line.rings)
 
     @property
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together."""
-        return sum(ring.busy for ring in self._rings)
+        return sum(ring.busy for ring in self._line.rings)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
-        for ring in self._rings:
-            ring.compile()
+        self._line.compile()
 
     def close(self) -> None:
         """Ends the worker threads; calls that have not begun are dropped."""
-        for ring in self._rings:
-            ring.close()
+        self._line.close()
 
     @staticmethod
     def arguments_of(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -145,12 +142,10 @@ class Leaves:
             row[...] = word
         if self.features:
             of_leaves[-1] = before
-        parts = max(-(-count // self._share), min(len(self._rings), -(-count // LEAST)))
+        parts = max(-(-count // self._share), min(self.num_workers, -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
-        rings = [self._rings[(self._turn + i) % len(self._rings)] for i in range(parts)]
-        self._turn += parts
         room = Room(self.size, count, self.playouts if self.moves else 0, self.features)
-        return Call(room, [ring.submit(columns[:, a:b], room.part(a, b)) for ring, a, b in zip(rings, ends, ends[1:])])
+        return Call(room, self._line.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
 
     def done(self, call: "Call") -> bool:
         """Whether a call is finished."""

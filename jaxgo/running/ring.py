@@ -9,6 +9,9 @@ left of the oldest leaves play for the younger ones meanwhile. So only the last 
                          lanes play; records of finished playouts go back to the place
     (next steps)         the place's records are summed up                                  ->  rows, uint32
 
+Rings that work together take their calls from one line (`Line`), each as it comes round to it, so that one whose core does other
+work as well does less, and none waits for it.
+
 On CPUs the program goes on while calls follow each other, and exchanges leaves and rows with the host as it runs
 (`jaxgo.backends.exchange`), as to begin it costs a third of a step's time; elsewhere it is begun for each step.
 
@@ -63,26 +66,72 @@ class _Call:
         return self.future.cancelled()
 
 
+class Line:
+    """Calls that wait, and the rings that take them.
+
+    Args:
+      shape: of the calls.
+      devices: of the rings, one each.
+      policy: the arrays of the policy that the playouts ask.
+    """
+
+    def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
+        self.waiting: collections.deque[_Call] = collections.deque()
+        self.news = threading.Condition()
+        """Guards the line and what its rings have under way."""
+        self.closed = False
+        self.rings = [Ring(self, shape, device, policy) for device in devices]
+
+    def compile(self) -> None:
+        """Compiles the programs now, so that no later call has to."""
+        for ring in self.rings:
+            ring.compile()
+
+    def close(self) -> None:
+        """Ends the rings' threads; calls that have not begun are dropped."""
+        with self.news:
+            self.closed = True
+            while self.waiting:
+                self.waiting.popleft().future.cancel()
+            self.news.notify_all()
+        for ring in self.rings:
+            ring.close()
+
+    def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[concurrent.futures.Future]:
+        """Begins calls on leaves, uint32 [columns, n] each; when the future is done, the room has what was found."""
+        calls = [_Call(columns, room, concurrent.futures.Future()) for columns, room in parts]
+        with self.news:
+            if self.closed:
+                raise RuntimeError("these Leaves are closed: they take no calls any more")
+            self.waiting.extend(calls)
+            for ring in [ring for ring in self.rings if not ring.flying][: len(calls)]:
+                ring.begin()
+            self.news.notify_all()
+        return [call.future for call in calls]
+
+
 class Ring:
     """Leaves on one device.
 
     Args:
+      line: where its calls wait.
       shape: of the calls.
       device: which.
       policy: the arrays of the policy that the playouts ask.
     """
 
-    def __init__(self, shape: Shape, device: jax.Device, policy: Sequence[np.ndarray] = ()):
+    def __init__(self, line: Line, shape: Shape, device: jax.Device, policy: Sequence[np.ndarray]):
+        self._line, self._waiting, self._news = line, line.waiting, line.news
         self._backend, self._device, self._shape = backend_of(device), device, shape
         self._policy = tuple(policy)
         self._places = PLACES if ring_program.flies(shape, self._backend) else 1
         self._state: Any = None
-        self._waiting: collections.deque[_Call] = collections.deque()
-        self._under_way: collections.deque[_Call] = collections.deque()
+        self.under_way: collections.deque[_Call] = collections.deque()
+        """The oldest first."""
         self._new: _Call | None = None
         self._awaited: _Call | None = None
-        self._news = threading.Condition()
-        self._flying = self._closed = False
+        self.flying = False
+        """Whether its thread is at work."""
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
         self.busy = 0.0
         """Seconds that the device has worked."""
@@ -93,26 +142,13 @@ class Ring:
         ring_program.compiled(self._shape, (self._device,))
 
     def close(self) -> None:
-        """Ends the thread; calls that have not begun are dropped."""
-        with self._news:
-            self._closed = True
-            while self._waiting:
-                self._waiting.popleft().future.cancel()
-            self._news.notify()
+        """Ends the thread once it has nothing under way."""
         self._pool.shutdown(wait=False)
 
-    def submit(self, columns: np.ndarray, room: Room) -> concurrent.futures.Future:
-        """Begins a call on leaves, uint32 [columns, n]; when the future is done, the room has what was found."""
-        call = _Call(columns, room, concurrent.futures.Future())
-        with self._news:
-            if self._closed:
-                raise RuntimeError("these Leaves are closed: they take no calls any more")
-            if not self._flying:
-                self._pool.submit(self._fly)
-                self._set_flying(True)
-            self._waiting.append(call)
-            self._news.notify()
-        return call.future
+    def begin(self) -> None:
+        """Has the thread take calls from the line until none are left."""
+        self._pool.submit(self._fly)
+        self._set_flying(True)
 
     # In the device's thread, and those in which its program asks.
 
@@ -120,9 +156,9 @@ class Ring:
         """Runs the device's program until no calls are left."""
         while True:
             with self._news:
-                if self._under_way and all(call.unwanted for call in self._under_way):
+                if self.under_way and all(call.unwanted for call in self.under_way):
                     self._begin_anew()
-                if not self._waiting and not self._under_way:
+                if not self._waiting and not self.under_way:
                     self._set_flying(False)
                     return
             try:
@@ -132,7 +168,7 @@ class Ring:
                 self._fail(error)
 
     def _set_flying(self, flying: bool) -> None:
-        self._flying = flying
+        self.flying = flying
         with _counting:
             _at_work[self._device] += 1 if flying else -1
 
@@ -169,33 +205,37 @@ class Ring:
         It takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first.
         """
         with self._news:
-            if not self._waiting and not self._under_way and not self._closed:
-                self._news.wait(PATIENCE)
+            if not self._may_take() and not self.under_way and not self._line.closed:
+                self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
                 self._counted = time.perf_counter()
-            if self._under_way and all(call.unwanted for call in self._under_way):
+            if self.under_way and all(call.unwanted for call in self.under_way):
                 return False
-            while self._waiting and self._waiting[0].unwanted:
-                self._waiting.popleft()
-            self._new = self._take() if self._waiting and len(self._under_way) < self._places else None
-            if not self._under_way:
+            self._new = self._take() if self._may_take() else None
+            if not self.under_way:
                 return False
-            more = bool(self._waiting) and len(self._under_way) < self._places
-            self._awaited = None if more else self._under_way[0]
-            ages = [call.count for call in self._under_way]
+            self._awaited = None if self._may_take() else self.under_way[0]
+            ages = [call.count for call in self.under_way]
         new, awaited = self._new, self._awaited
         if new is not None:
             columns[:, : new.count] = new.columns
         numbers[:5] = (
-            1, new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
+            1, new.place if new else 0, new.count if new else 0, self.under_way[0].place, awaited.count if awaited else 0,
         )  # fmt: skip
         numbers[5:] = [*ages, *[0] * (PLACES - len(ages))]
         return True
 
+    def _may_take(self) -> bool:
+        """Whether a call is waiting, and it is this ring's turn: no other has fewer under way."""
+        while self._waiting and self._waiting[0].unwanted:
+            self._waiting.popleft()
+        held = len(self.under_way)
+        return bool(self._waiting) and held < self._places and all(held <= len(ring.under_way) for ring in self._line.rings)
+
     def _take(self) -> _Call:
         call = self._waiting.popleft()
-        last = self._under_way[-1].place if self._under_way else -1
+        last = self.under_way[-1].place if self.under_way else -1
         call.place = (last + 1) % self._places
-        self._under_way.append(call)
+        self.under_way.append(call)
         return call
 
     def _bring(self, positions: np.ndarray, *playouts: np.ndarray) -> None:
@@ -208,14 +248,14 @@ class Ring:
         if done is not None:
             done.room.take_playouts(*(x[: done.count] for x in playouts))
             with self._news:
-                self._under_way.popleft()
+                self.under_way.popleft()
             if done.future.set_running_or_notify_cancel():
                 done.future.set_result(None)
 
     def _fail(self, error: BaseException) -> None:
         """Fails the oldest call; what else is under way is played anew."""
         with self._news:
-            calls = self._under_way or self._waiting
+            calls = self.under_way or self._waiting
             if calls:
                 failed = calls.popleft()
                 if failed.future.set_running_or_notify_cancel():
@@ -224,6 +264,6 @@ class Ring:
 
     def _begin_anew(self) -> None:
         """Begins with an empty ring again; what is under way and still wanted is played once more."""
-        self._waiting.extendleft(call for call in reversed(self._under_way) if not call.unwanted)
-        self._under_way.clear()
+        self._waiting.extendleft(call for call in reversed(self.under_way) if not call.unwanted)
+        self.under_way.clear()
         self._state = None

@@ -229,11 +229,28 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
         assert_equal(leaves.gather(call), result)
 
 
-def test_all_workers_have_small_calls():
-    """Calls of a leaf or two go to one worker each, in turn."""
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS)
-    under_way = [start(leaves, 1, i) for i in range(2 * leaves.num_workers)]
-    assert [len(call.futures) for call in under_way] == [1] * len(under_way)
+def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
+    """One that is slow leaves calls to the other; none has more under way than the other while calls are waiting."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2)
+    taken, rings = [], leaves._line.rings
+
+    def slowed(number: int, seconds: float) -> None:
+        take, bring = rings[number]._take, rings[number]._bring
+
+        def taking():
+            assert len(rings[number].under_way) <= len(rings[1 - number].under_way)
+            taken.append(number)
+            return take()
+
+        def bringing(*found):
+            time.sleep(seconds)
+            bring(*found)
+
+        rings[number]._take, rings[number]._bring = taking, bringing
+
+    slowed(0, 0.1), slowed(1, 0.005)
+    under_way = [start(leaves, 1, i) for i in range(24)]
+    assert [len(call.futures) for call in under_way] == [1] * 24
     found = np.concatenate([leaves.gather(call).lead for call in under_way])
-    np.testing.assert_array_equal(found, np.concatenate([x.lead for x in one_by_one([1] * len(under_way))]))
-    assert all(worker.busy > 0 for worker in leaves._rings)
+    np.testing.assert_array_equal(found, np.concatenate([x.lead for x in one_by_one([1] * 24)]))
+    assert 0 < taken.count(0) < taken.count(1)
