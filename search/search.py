@@ -28,7 +28,7 @@ from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
 
 #: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line.
-IN_FLIGHT = 6
+IN_FLIGHT = 8
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
 #: Playouts of a tree, at most.

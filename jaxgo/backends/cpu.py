@@ -88,7 +88,7 @@ def known_options() -> dict[str, bool | int | float | str]:
 def _compiles(options: dict[str, bool | int | float | str]) -> bool:
     def trial():
         with jax.default_device(jax.local_devices(backend="cpu")[0]):
-            jax.jit(lambda x: x + jnp.int32(1), compiler_options=options).lower(np.int32(0)).compile()
+            jax.jit(lambda x: x + np.int32(1), compiler_options=options).lower(np.int32(0)).compile()
 
     try:
         tried(trial)
@@ -121,13 +121,13 @@ def _vector_ratio(options: dict[str, bool | int | float | str], lanes: int = 100
     def of_ticks(number):
         none = tuple(jnp.zeros_like(number) for _ in range(g.num_words))
         zero = jnp.zeros_like(number, jnp.int32)
-        first = Ready(none, none, zero + g.pass_index, zero, zero, number * jnp.uint32(STEP), number, zero)
-        return xla.ticks(g, playout.fresh_lanes(g, first, jnp.int32(1 << 20), False, 0), TICKS)
+        first = Ready(none, none, zero + g.pass_index, zero, zero, number * np.uint32(STEP), number, zero)
+        return xla.ticks(g, playout.fresh_lanes(g, first, np.int32(1 << 20), False, 0), TICKS)
 
     def of_vectors(number):
         def mix(_, x):
             for _ in range(4):
-                x = (x ^ (x >> jnp.uint32(15))) * jnp.uint32(STEP) + (x << jnp.uint32(7))
+                x = (x ^ (x >> np.uint32(15))) * np.uint32(STEP) + (x << np.uint32(7))
             return x
 
         return lax.fori_loop(0, TICKS, mix, number)

@@ -192,7 +192,7 @@ def trusted() -> bool:
             return state[0], numbers, more
 
         def program(number):
-            return lax.while_loop(lambda x: x[2] != jnp.int32(0), step, (number, jnp.array([1, 7], jnp.int16), jnp.int32(1)))[1]
+            return lax.while_loop(lambda x: x[2] != np.int32(0), step, (number, jnp.array([1, 7], jnp.int16), np.int32(1)))[1]
 
         with jax.default_device(jax.local_devices(backend="cpu")[0]), answering(answer) as number:
             found = np.asarray(jax.jit(program)(np.int32(number)))

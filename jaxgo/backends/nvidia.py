@@ -65,13 +65,13 @@ def records(g: Geometry, job: Job, written: Sequence[jax.Array], first_plays: bo
     """The records that the kernel wrote into arrays of `outputs`, in which it has left alone what was not asked for."""
     g = _layout(g.size)
     with bb.words_known(g):
-        item, room = jnp.arange(written[0].shape[1], dtype=jnp.int32), jnp.int32(job.per_position)
+        item, room = jnp.arange(written[0].shape[1], dtype=jnp.int32), np.int32(job.per_position)
         asked = (lax.div(item, room) < job.num_positions) & (lax.rem(item, room) < job.num_playouts)
-        made = wire.unpack(g, tuple(jnp.where(asked, x, jnp.uint32(0)) for x in written[0]), None, first_plays)
+        made = wire.unpack(g, tuple(jnp.where(asked, x, np.uint32(0)) for x in written[0]), None, first_plays)
         if len(written) == 1:
             return made
         ply = jnp.arange(written[1].shape[1], dtype=jnp.int32)
-        return made._replace(events=jnp.where(ply[None] < made.length[:, None], written[1], jnp.int16(-1)))
+        return made._replace(events=jnp.where(ply[None] < made.length[:, None], written[1], np.int16(-1)))
 
 
 def _layout(size: int) -> Geometry:
@@ -112,14 +112,14 @@ def _text(g: Geometry, first_plays: bool, moves: bool) -> str:
     k.move(next_number, k.special("%ctaid.x"))
 
     k.label("look")
-    due = k.inline(lambda x, item: is_over(x.passes, x.plies_left) & (item != jnp.int32(NO_ITEM)), lane, item)
+    due = k.inline(lambda x, item: is_over(x.passes, x.plies_left) & (item != np.int32(NO_ITEM)), lane, item)
     finished = k.ballot(due)
     with k.only(due, "changed"):
         mine, theirs = _areas(k, g, lane)
         # Read anew each time: they would take nine registers from the tick.
         numbers = [k.load(k.address("numbers"), offset=4 * i) for i in range(NUMBERS)]
         job, batch, longest = k.inline(_job, numbers)
-        with k.only(k.inline(lambda item: item >= jnp.int32(0), item), "written"):
+        with k.only(k.inline(lambda item: item >= np.int32(0), item), "written"):
             cell = k.at(k.address("rows"), item, ptx.constant(4))
             room = k.inline(lambda job, batch: job.per_position * batch, job, batch)
             for word in k.inline(functools.partial(playout.results, g), mine, theirs, lane, black):
@@ -136,19 +136,19 @@ def _text(g: Geometry, first_plays: bool, moves: bool) -> str:
             cell = k.at(cell, batch, ptx.constant(4))
         k.move(state, k.inline(begin, numbers, number, row))
         if moves:
-            k.move(events, k.at(k.address("events"), item, k.inline(lambda n: n * jnp.int32(2), longest)))
+            k.move(events, k.at(k.address("events"), item, k.inline(lambda n: n * np.int32(2), longest)))
     k.move(next_number, k.op("mad.lo.s32", np.int32, k.op("popc.b32", np.int32, finished), k.special("%nctaid.x"), next_number))
-    k.go("end", k.any(k.inline(lambda item: item != jnp.int32(NO_ITEM), item)), unless=True)
+    k.go("end", k.any(k.inline(lambda item: item != np.int32(NO_ITEM), item)), unless=True)
 
     ticks = k.register(np.int32)
     k.move(ticks, ptx.constant(TICKS))
     k.label("tick")
     after = k.inline(functools.partial(tick, g), lane)
     if moves:
-        point = k.inline(lambda log: wire.points_of_events(g, (log & jnp.uint32(0xFFFF)).astype(jnp.int32)), after.log[0])
+        point = k.inline(lambda log: wire.points_of_events(g, (log & np.uint32(0xFFFF)).astype(jnp.int32)), after.log[0])
         k.store(k.at(events, lane.plies, ptx.constant(2)), point, width=2, where=k.inline(jnp.greater, after.plies, lane.plies))
-    k.move((lane, ticks), (after, k.inline(lambda n: n - jnp.int32(1), ticks)))
-    k.go("tick", k.inline(lambda n: n != jnp.int32(0), ticks))
+    k.move((lane, ticks), (after, k.inline(lambda n: n - np.int32(1), ticks)))
+    k.go("tick", k.inline(lambda n: n != np.int32(0), ticks))
     k.go("look")
     k.label("end")
     return k.text()

@@ -98,12 +98,13 @@ def _select(condition: jax.Array, new, old):
     new, (old, structure) = jax.tree.leaves(new), jax.tree.flatten(old)
     out, group = [], MAX_ARRAYS // 2 - 1
 
-    def select(condition, new, old):
-        return [jnp.where(condition != jnp.int32(0), n, o) for n, o in zip(new, old)]
-
     for i in range(0, len(old), group):
-        out += in_one_loop(select, condition, new[i : i + group], old[i : i + group])
+        out += in_one_loop(_select_each, condition, new[i : i + group], old[i : i + group])
     return jax.tree.unflatten(structure, out)
+
+
+def _select_each(condition: jax.Array, new: list[jax.Array], old: list[jax.Array]) -> list[jax.Array]:
+    return [jnp.where(condition != np.int32(0), n, o) for n, o in zip(new, old)]
 
 
 def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = None, policy: Policy | None = None) -> Lanes:
@@ -113,20 +114,25 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
     # nothing up, pairs are no faster, measured).
     ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS and policy is None else 1
 
-    def step(lanes: Lanes, known) -> Lanes:
-        if policy is not None:
-            return policy.after(g, tick(g, lanes, functools.partial(policy.preferences, g, known=known)), known)
-        for _ in range(ticks):
-            lanes = tick(g, lanes)
-        return lanes
+    def by_policy(lanes: Lanes, known) -> Lanes:
+        assert policy is not None
+        return policy.after(g, tick(g, lanes, functools.partial(policy.preferences, g, known=known)), known)
 
     def run(lanes: Lanes) -> Lanes:
-        return in_one_loop(step, lanes, policy.known(g, lanes) if policy else ())
+        if policy is not None:
+            return in_one_loop(by_policy, lanes, policy.known(g, lanes))
+        return in_one_loop(functools.partial(_some_ticks, g, ticks), lanes)
 
     trips = jnp.int32(count // (2 * ticks))
     if running is not None:
-        trips = jnp.where(running, trips, jnp.int32(0))
-    return lax.fori_loop(jnp.int32(0), trips, lambda _, x: run(run(x)), lanes)
+        trips = jnp.where(running, trips, np.int32(0))
+    return lax.fori_loop(np.int32(0), trips, lambda _, x: run(run(x)), lanes)
+
+
+def _some_ticks(g: Geometry, ticks: int, lanes: Lanes) -> Lanes:
+    for _ in range(ticks):
+        lanes = tick(g, lanes)
+    return lanes
 
 
 def _logged_ticks(
@@ -141,21 +147,21 @@ def _logged_ticks(
     def step(_, state):
         lanes, events = state
         lanes = ticks(g, lanes, LOGGED, policy=policy)
-        halves = [half for word in lanes.log for half in (word & jnp.uint32(0xFFFF), word >> jnp.uint32(16))]
+        halves = [half for word in lanes.log for half in (word & np.uint32(0xFFFF), word >> np.uint32(16))]
         moves = jnp.stack([wire.points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
-        row = jnp.where(item == jnp.int32(NO_ITEM), jnp.int32(events.shape[0]), item)
+        row = jnp.where(item == np.int32(NO_ITEM), np.int32(events.shape[0]), item)
         place = jnp.stack([row, lanes.plies], axis=1)
         drop = lax.GatherScatterMode.FILL_OR_DROP
         events = lax.scatter(events, place, moves.astype(jnp.int16), window, unique_indices=True, mode=drop)
         return lanes, events
 
-    return lax.fori_loop(jnp.int32(0), jnp.where(running, jnp.int32(TICKS // LOGGED), jnp.int32(0)), step, (lanes, events))
+    return lax.fori_loop(np.int32(0), jnp.where(running, np.int32(TICKS // LOGGED), np.int32(0)), step, (lanes, events))
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
     """int32, 1 where a lane's playout is over, or it has none, and its slot is free."""
     over = is_over(lanes.passes, lanes.plies_left)
-    return (over & (slot_item == jnp.int32(NO_ITEM))).astype(jnp.int32)
+    return (over & (slot_item == np.int32(NO_ITEM))).astype(jnp.int32)
 
 
 def _change_over(
@@ -176,7 +182,7 @@ def _change_over(
     old = (lanes, item, black, ready_item, slot, slot_item)
     if in_loop:
         return _select(leave, new, old)
-    return jax.tree.map(lambda n, o: jnp.where(leave != jnp.int32(0), n, o), new, old)
+    return jax.tree.map(lambda n, o: jnp.where(leave != np.int32(0), n, o), new, old)
 
 
 def empty(
@@ -223,11 +229,11 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, polic
       policy: whom the playouts ask, laid out as the boards are; the flight was made `empty` for what it wants.
     """
     num_lanes = flight.item.shape[0]
-    many = jnp.int32(max(1, int(num_lanes * FLUSH_AT)))
-    none_of = functools.partial(jnp.equal, jnp.int32(NO_ITEM))
+    many = np.int32(max(1, int(num_lanes * FLUSH_AT)))
+    none_of = functools.partial(jnp.equal, np.int32(NO_ITEM))
 
     def change_over(f: Flight) -> Flight:
-        leave = (_leaves(f.lanes, f.item, f.slot_item) != jnp.int32(0)) & ~none_of(f.item)
+        leave = (_leaves(f.lanes, f.item, f.slot_item) != np.int32(0)) & ~none_of(f.item)
         mine, theirs = areas(g, f.lanes.own, f.lanes.opp, leave)
         state = (f.lanes, f.item, f.black, f.ready.item, f.slot, f.slot_item)
         if len(jax.tree.leaves((f.ready, state))) + 2 * g.num_words + 1 <= MAX_ARRAYS:
@@ -256,12 +262,12 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, polic
         return change_over(f._replace(lanes=lanes, events=events))
 
     def flush(f: Flight) -> Flight:
-        where = jnp.where(none_of(f.slot_item), jnp.int32(f.rows.shape[0]), f.slot_item)
+        where = jnp.where(none_of(f.slot_item), np.int32(f.rows.shape[0]), f.slot_item)
         rows = f.rows.at[where].set(jnp.stack(f.slot, axis=1), mode="drop", unique_indices=True)
         idle = none_of(f.ready.item).astype(jnp.int32)
-        number = f.taken + jnp.cumsum(idle, dtype=jnp.int32) - jnp.int32(1)
+        number = f.taken + jnp.cumsum(idle, dtype=jnp.int32) - np.int32(1)
         ready = _select(idle, supply.ready(number), f.ready)
-        taken = jnp.minimum(number[-1] + jnp.int32(1), supply.total)
+        taken = jnp.minimum(number[-1] + np.int32(1), supply.total)
         return f._replace(ready=ready, slot_item=jnp.full_like(f.slot_item, NO_ITEM), rows=rows, taken=taken)
 
     def is_awaited(f: Flight) -> jax.Array:
@@ -301,7 +307,7 @@ def play_all(
 
     def ready(number: jax.Array) -> Ready:
         if batch > 1:
-            row = table[jnp.minimum(playout.position_of(job, number), jnp.int32(batch - 1))]
+            row = table[jnp.minimum(playout.position_of(job, number), np.int32(batch - 1))]
         else:
             row = jnp.broadcast_to(table, (number.shape[0], table.shape[1]))
         nothing = jnp.full_like(number, STAY) if policy is not None and policy.wants.last else None
@@ -309,7 +315,7 @@ def play_all(
 
     with bb.words_known(g):
         inputs = (*job.seed, job.first_playout, total, job.max_plies, columns[0, 0])
-        zero = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs)) & jnp.uint32(0)
+        zero = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs)) & np.uint32(0)
         room = batch * job.per_position
         if policy is not None:
             policy = policy.laid_out(g)

@@ -15,6 +15,7 @@ it ever fails the function is applied as it is, which is slower and just as righ
 tried by `jaxgo.backends.cpu`.)
 """
 
+import contextlib
 import functools
 import warnings
 
@@ -50,7 +51,7 @@ def as_reduction(fn, *args):
     shape = leaves[0].shape
     if not shape:
         return fn(*args)
-    fn = jax.jit(fn, inline=True)  # traced once for both uses below
+    fn = _traced_once(fn)
     result = jax.eval_shape(fn, *jax.tree.map(lambda x: jax.ShapeDtypeStruct((), x.dtype), args))
     results, outputs = jax.tree.flatten(result)
     # A reduction gives back as many values as it takes, of the same types. So inputs and outputs are paired by type, and what
@@ -70,6 +71,20 @@ def as_reduction(fn, *args):
     ones = (1,) * len(shape)
     out = lax.reduce_window(fill(leaves, places_in, shape), zero, reduction, ones, ones, "VALID")
     return jax.tree.unflatten(outputs, pick(out, places_out))
+
+
+def _traced_once(fn):
+    """`fn`, to be traced once for all calls with arguments of the same types; all equal partials of a module's function count as
+    one."""
+    if isinstance(fn, functools.partial) and not fn.keywords and "<locals>" not in fn.func.__qualname__:
+        with contextlib.suppress(TypeError):  # what it holds cannot be looked up
+            return _traced_partial(fn.func, fn.args)
+    return jax.jit(fn, inline=True)
+
+
+@functools.lru_cache(1024)
+def _traced_partial(fn, args):
+    return jax.jit(functools.partial(fn, *args), inline=True)
 
 
 def _pair(taken: list, given: list) -> tuple[list[int | None], list[int | None], list]:

@@ -126,9 +126,9 @@ def grows(g: Geometry, a: Board, through: Board) -> jax.Array:
 
 def one_point(g: Geometry, index: jax.Array) -> Board:
     """The set of the one point with the given bit index (int32; see `Geometry.index_of_point`); empty for the pass."""
-    mask = jnp.left_shift(g.word(1), (index & jnp.int32(g.word_bits - 1)).astype(g.dtype))
-    which = index >> jnp.int32(g.word_bits.bit_length() - 1)
-    return tuple(jnp.where(which == jnp.int32(w), mask, g.word(0)) for w in range(g.num_words))
+    mask = jnp.left_shift(g.word(1), (index & np.int32(g.word_bits - 1)).astype(g.dtype))
+    which = index >> np.int32(g.word_bits.bit_length() - 1)
+    return tuple(jnp.where(which == np.int32(w), mask, g.word(0)) for w in range(g.num_words))
 
 
 def of_points(g: Geometry, points) -> Board:
@@ -178,22 +178,22 @@ def point_words(g: Geometry, board: Board) -> tuple[jax.Array, ...]:
 def point_of(g: Geometry, board: Board, none: int) -> jax.Array:
     """int32: the point y * N + x of a set of one point, of 32-bit words; `none` of the empty set."""
     words = point_words(g, board)
-    numbers = [jnp.where(x != 0, jnp.int32(32 * i) + bits_of(x - g.word(1)).astype(jnp.int32), 0) for i, x in enumerate(words)]
-    return jnp.where(any_point(words), functools.reduce(operator.add, numbers), jnp.int32(none))
+    numbers = [jnp.where(x != 0, np.int32(32 * i) + bits_of(x - g.word(1)).astype(jnp.int32), 0) for i, x in enumerate(words)]
+    return jnp.where(any_point(words), functools.reduce(operator.add, numbers), np.int32(none))
 
 
 def points_of(g: Geometry, board: Board) -> jax.Array:
     """bool [..., P] of a bitboard of 32-bit words of shape [...]."""
-    return bits_of_points(g, jnp.stack(board, axis=-1)) != jnp.uint32(0)
+    return bits_of_points(g, jnp.stack(board, axis=-1)) != np.uint32(0)
 
 
 def bits_of_points(g: Geometry, words: jax.Array) -> jax.Array:
     """uint32 [..., P], 0 or 1, of a bitboard's 32-bit words [..., W]; without a gather, which is slow on CPUs."""
     # Row y lies in word y % W, in slot y // W.
-    slots = [words >> jnp.uint32(slot * g.stride) for slot in range(g.num_slots)]
+    slots = [words >> np.uint32(slot * g.stride) for slot in range(g.num_slots)]
     rows = jnp.concatenate(slots, axis=-1)[..., : g.size, None]
     columns = lax.broadcasted_iota(jnp.uint32, (*rows.shape[:-1], g.size), rows.ndim - 1)
-    return ((rows >> columns) & jnp.uint32(1)).reshape(*words.shape[:-1], g.num_points)
+    return ((rows >> columns) & np.uint32(1)).reshape(*words.shape[:-1], g.num_points)
 
 
 def point_order(g: Geometry, x: jax.Array) -> jax.Array:

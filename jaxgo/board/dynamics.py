@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxgo.base import forms
 from jaxgo.base.constants import BLACK, NO_KO
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 
 def own_and_opp(position: "Position") -> tuple[Board, Board]:
     """The stones of the player to move, and the other's."""
-    black = position.to_play == jnp.int8(BLACK)
+    black = position.to_play == np.int8(BLACK)
     return bb.choose(black, position.black, position.white), bb.choose(black, position.white, position.black)
 
 
 def ko_board(g: Geometry, ko: jax.Array) -> Board:
     """The set of the ko point, empty for NO_KO."""
     index = jnp.asarray(g.index_of_point)[ko.astype(jnp.int32)]
-    return bb.one_point(g, jnp.where(ko < 0, jnp.int32(g.pass_index), index))
+    return bb.one_point(g, jnp.where(ko < 0, np.int32(g.pass_index), index))
 
 
 def to_array(position: "Position") -> jax.Array:
@@ -81,7 +82,7 @@ def boards_legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, fr
 
 def is_over(position: "Position") -> jax.Array:
     """`Position.is_over`."""
-    return position.passes >= jnp.int8(2)
+    return position.passes >= np.int8(2)
 
 
 def played(position: "Position", points: jax.Array, where: jax.Array) -> "Position":
@@ -94,15 +95,15 @@ def _after(position: "Position", points: jax.Array) -> "Position":
     own, opp = own_and_opp(position)
     index = jnp.asarray(g.index_of_point)[points]
     own, opp, ko = rules.play(g, own, opp, bb.one_point(g, index))
-    black = position.to_play == jnp.int8(BLACK)
-    is_pass = points == jnp.int32(g.num_points)
+    black = position.to_play == np.int8(BLACK)
+    is_pass = points == np.int32(g.num_points)
     return dataclasses.replace(
         position,
         black=bb.choose(black, own, opp),
         white=bb.choose(black, opp, own),
         to_play=-position.to_play,
         ko=in_one_loop(lambda ko: bb.point_of(g, ko, NO_KO), ko).astype(jnp.int16),
-        passes=jnp.where(is_pass, position.passes + jnp.int8(1), jnp.int8(0)),
+        passes=jnp.where(is_pass, position.passes + np.int8(1), np.int8(0)),
     )
 
 
@@ -124,14 +125,14 @@ def tried(position: "Position", points: jax.Array, where: jax.Array) -> tuple["P
     own, opp = own_and_opp(position)
     after = _after(position, points)
     mine = own_and_opp(after)[1]
-    is_pass = points == jnp.int32(g.num_points)
+    is_pass = points == np.int32(g.num_points)
     occupied = bb.any_point(bb.both(bb.one_point(g, jnp.asarray(g.index_of_point)[points]), bb.either(own, opp)))
     suicide = bb.any_point(rules.without_liberties(g, mine, own_and_opp(after)[0]))
     faults = (is_over(position), occupied, ~is_pass & (points == position.ko.astype(jnp.int32)), suicide)
     fault = jnp.zeros_like(points)
     for i, wrong in reversed(list(enumerate(faults))):
-        fault = jnp.where(wrong, jnp.int32(i + 1), fault)
-    return _if_going_on(position, after, where), jnp.where(where, fault, jnp.int32(0))
+        fault = jnp.where(wrong, np.int32(i + 1), fault)
+    return _if_going_on(position, after, where), jnp.where(where, fault, np.int32(0))
 
 
 def score(position: "Position") -> jax.Array:
@@ -141,19 +142,23 @@ def score(position: "Position") -> jax.Array:
 
 def stones_hash(position: "Position") -> jax.Array:
     """`Position.hash`."""
-    g, keys = position.geometry, rules.zobrist_keys(position.size)
-
-    def of_word(word: int, black: jax.Array, white: jax.Array) -> tuple[jax.Array, jax.Array]:
-        high = low = jnp.zeros_like(black)
-        for point in np.flatnonzero(g.word_of_point == word):
-            bit = g.bit_of_point[point]
-            for stones, (of_high, of_low) in zip((black, white), keys[:, point]):
-                held = jnp.uint32(0) - (bb.down(stones, bit) & jnp.uint32(1))  # all bits or none
-                high, low = high ^ held & of_high, low ^ held & of_low
-        return high, low
-
-    parts = [in_one_loop(functools.partial(of_word, w), *x) for w, x in enumerate(zip(position.black, position.white))]
+    of_words = enumerate(zip(position.black, position.white))
+    parts = [in_one_loop(functools.partial(_hash_of_word, position.geometry, word), *stones) for word, stones in of_words]
     return jnp.stack([functools.reduce(operator.xor, x) for x in zip(*parts)], axis=-1)
+
+
+def _hash_of_word(g: Geometry, word: int, black: jax.Array, white: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The hash of one word's points, the higher half and the lower."""
+    keys, (high, low) = rules.zobrist_keys(g.size), [lax.bitwise_and(black, np.uint32(0))] * 2
+    signs = [lax.bitcast_convert_type(stones, np.int32) for stones in (black, white)]
+    # By the functions that jax's operators come down to, as these are many, and to trace an operator takes longer.
+    for point in np.flatnonzero(g.word_of_point == word):
+        up = np.int32(31 - g.bit_of_point[point])
+        for stones, key in zip(signs, keys[:, point]):
+            all_or_none = lax.shift_right_arithmetic(lax.shift_left(stones, up), np.int32(31))
+            held = lax.bitcast_convert_type(all_or_none, np.uint32)
+            high, low = (lax.bitwise_xor(x, lax.bitwise_and(held, k)) for x, k in zip((high, low), key))
+    return high, low
 
 
 def without_liberties(position: "Position") -> jax.Array:

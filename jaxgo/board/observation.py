@@ -68,7 +68,7 @@ def _checked(last_moves, position: Position) -> jax.Array | np.ndarray:
 def _observation(position: Position, last_moves: jax.Array | np.ndarray) -> jax.Array:
     g = geometry(position.size)
     of_points = [points_of(g, board) for board in (*own_and_opp(position), ko_board(g, position.ko))]
-    facts = [position.to_play == jnp.int8(BLACK), position.passes >= jnp.int8(1), position.is_over()]
+    facts = [position.to_play == np.int8(BLACK), position.passes >= np.int8(1), position.is_over()]
     own, opponent, ko, black, passed, over = of_points + [jnp.broadcast_to(x[..., None], of_points[0].shape) for x in facts]
     moved = jax.nn.one_hot(last_moves, g.num_points, axis=-2, dtype=jnp.bool_)
     planes = jnp.concatenate([jnp.stack([own, opponent, black, ko, passed, over], axis=-1), moved], axis=-1)

@@ -40,17 +40,19 @@ def flood_as_laid(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[B
     """`flood` of boards that lie as they are played."""
     throughs = [through for _, through in grounds]
 
-    def step(reached, throughs):
-        grown = [bb.spread(g, bb.spread(g, r, t), t) for r, t in zip(reached, throughs)]
-        growing = functools.reduce(operator.or_, (bb.grows(g, r, t) for r, t in zip(grown, throughs)))
-        return grown, growing.astype(jnp.int32)
-
     def body(state):
-        return in_one_loop(step, state[0], throughs)
+        return in_one_loop(functools.partial(_grown, g), state[0], throughs)
 
     growing = (throughs[0][0] | g.word(1)).astype(jnp.int32)  # not 0, and of the type that the loop gives back in a shard_map
     first = [seeds for seeds, _ in grounds], growing
-    return lax.while_loop(lambda state: jnp.any(state[1] != jnp.int32(0)), body, first)[0]
+    return lax.while_loop(lambda state: jnp.any(state[1] != np.int32(0)), body, first)[0]
+
+
+def _grown(g: Geometry, reached: list[Board], throughs: list[Board]) -> tuple[list[Board], jax.Array]:
+    """Sets grown inside others by two sweeps each, and int32, whether any can grow on."""
+    grown = [bb.spread(g, bb.spread(g, r, t), t) for r, t in zip(reached, throughs)]
+    growing = functools.reduce(operator.or_, (bb.grows(g, r, t) for r, t in zip(grown, throughs)))
+    return grown, growing.astype(np.int32)
 
 
 def out_of_atari(g: Geometry, own: Board, opp: Board) -> Board:
@@ -132,7 +134,7 @@ def play(g: Geometry, own: Board, opp: Board, stone: Board) -> tuple[Board, Boar
     def finish(own, opp, stone, alive):
         captured = bb.without(opp, alive)
         around = bb.on_board(g, bb.neighbours(g, stone))
-        ko = (bb.count(captured) == jnp.int32(1)) & ~bb.any_point(bb.without(around, opp))
+        ko = (bb.count(captured) == np.int32(1)) & ~bb.any_point(bb.without(around, opp))
         return bb.either(own, stone), tuple(jnp.where(ko, c, g.word(0)) for c in captured)
 
     (alive,) = flood(g, (in_one_loop(seeds, own, opp, stone), opp))

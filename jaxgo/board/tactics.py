@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.base.one_loop import in_one_loop
@@ -137,10 +138,10 @@ def _chains(g: Geometry, own: Board, opp: Board, noted: _Noted) -> _Noted:
 
 def _look_at_own(g: Geometry, noted: _Noted, chain: Board, liberties: Board) -> _Noted:
     number, apart = bb.count(liberties), ~bb.any_point(bb.both(bb.neighbours(g, liberties), liberties))
-    other = _where(g, (number == jnp.int32(2)) & apart, liberties)
+    other = _where(g, (number == np.int32(2)) & apart, liberties)
     return noted._replace(
-        weak=bb.either(noted.weak, _where(g, number == jnp.int32(1), chain)),
-        safe=bb.either(noted.safe, _where(g, number >= jnp.int32(3), liberties)),
+        weak=bb.either(noted.weak, _where(g, number == np.int32(1), chain)),
+        safe=bb.either(noted.safe, _where(g, number >= np.int32(3), liberties)),
         once=bb.either(noted.once, other),
         twice=bb.either(noted.twice, bb.both(noted.once, other)),
     )
@@ -148,15 +149,15 @@ def _look_at_own(g: Geometry, noted: _Noted, chain: Board, liberties: Board) -> 
 
 def _look_at_opp(g: Geometry, noted: _Noted, chain: Board, liberties: Board) -> _Noted:
     number, size = bb.count(liberties), bb.count(chain)
-    last = _where(g, number == jnp.int32(1), liberties)
+    last = _where(g, number == np.int32(1), liberties)
     one, two, three = noted.takes
-    many = [_where(g, size >= jnp.int32(n), last) for n in (1, 2, 3)]
+    many = [_where(g, size >= np.int32(n), last) for n in (1, 2, 3)]
     # What the move takes already, and one, two or three more.
     three = bb.either(bb.either(three, many[2]), bb.either(bb.both(one, many[1]), bb.both(two, many[0])))
     two = bb.either(bb.either(two, many[1]), bb.both(one, many[0]))
     return noted._replace(
-        weak=bb.either(noted.weak, _where(g, number == jnp.int32(1), chain)), takes=(bb.either(one, many[0]), two, three),
-        ataris=bb.either(noted.ataris, _where(g, number == jnp.int32(2), liberties)),
+        weak=bb.either(noted.weak, _where(g, number == np.int32(1), chain)), takes=(bb.either(one, many[0]), two, three),
+        ataris=bb.either(noted.ataris, _where(g, number == np.int32(2), liberties)),
     )  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def _joins(g: Geometry, own: Board, opp: Board, points: Board) -> Board:
         around = bb.neighbours(g, chain)
         whole = ~bb.any_point(bb.without(bb.both(around, through), chain))
         liberties = bb.both(around, bb.complement(g, bb.either(through, opp)))
-        roomy = whole & (bb.count(liberties) >= jnp.int32(2))
+        roomy = whole & (bb.count(liberties) >= np.int32(2))
         return (
             bb.without(left, _where(g, whole, stone)), _where(g, ~whole, chain), bb.either(found, _where(g, roomy, stone))
         )  # fmt: skip

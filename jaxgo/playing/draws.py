@@ -26,23 +26,23 @@ CHANCES = 1 << 24
 def bits(counter: jax.Array, key: jax.Array) -> jax.Array:
     """32 random bits, uint32: a hash of a counter and a key (uint32, of one shape)."""
     x = counter
-    x = (x ^ (x >> jnp.uint32(16))) * jnp.uint32(0x7FEB352D)
+    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
     x = x ^ key
-    x = (x ^ (x >> jnp.uint32(15))) * jnp.uint32(0x846CA68B)
-    return x ^ (x >> jnp.uint32(16))
+    x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
+    return x ^ (x >> np.uint32(16))
 
 
 def below(random: jax.Array, n: jax.Array) -> jax.Array:
     """uint32 in [0, n): `random * n >> 32` of 32 random bits and `n` < 2**16, in 32-bit arithmetic. 0 where n is 0."""
-    low = (random & jnp.uint32(0xFFFF)) * n
-    high = (random >> jnp.uint32(16)) * n
-    return (high + (low >> jnp.uint32(16))) >> jnp.uint32(16)
+    low = (random & np.uint32(0xFFFF)) * n
+    high = (random >> np.uint32(16)) * n
+    return (high + (low >> np.uint32(16))) >> np.uint32(16)
 
 
 def coin(counter: jax.Array, key: jax.Array, number: int) -> jax.Array:
     """int32 in [0, CHANCES): coin number `number` of the ply that begins at a counter, apart from all draws and other coins."""
     salt = (0x51ED270B * (2 * number + 1)) & 0xFFFFFFFF
-    return (bits(counter ^ jnp.uint32(salt), ~key) >> jnp.uint32(8)).astype(jnp.int32)
+    return (bits(counter ^ np.uint32(salt), ~key) >> np.uint32(8)).astype(jnp.int32)
 
 
 def stream_key(seed: tuple[jax.Array, jax.Array], stream: jax.Array, playout: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -54,11 +54,11 @@ def stream_key(seed: tuple[jax.Array, jax.Array], stream: jax.Array, playout: ja
       playout: int32, the playout's number.
     """
     stream, playout = stream.astype(jnp.uint32), playout.astype(jnp.uint32)
-    a = bits(playout + jnp.uint32(STEP), seed[0])
-    b = bits(stream + jnp.uint32(0x85EBCA6B), seed[1])
-    counter = bits(a + jnp.uint32(1), b)
-    key = bits(b ^ (playout * jnp.uint32(0xC2B2AE35)), a + seed[1])
-    return bits(counter, key ^ jnp.uint32(0x27D4EB2F)), bits(key, counter)
+    a = bits(playout + np.uint32(STEP), seed[0])
+    b = bits(stream + np.uint32(0x85EBCA6B), seed[1])
+    counter = bits(a + np.uint32(1), b)
+    key = bits(b ^ (playout * np.uint32(0xC2B2AE35)), a + seed[1])
+    return bits(counter, key ^ np.uint32(0x27D4EB2F)), bits(key, counter)
 
 
 def seed_words(seed) -> tuple[jax.Array, jax.Array]:

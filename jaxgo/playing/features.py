@@ -64,9 +64,9 @@ def patterns(g: Geometry, own: Board, opp: Board) -> Board:
     bit = lax.broadcasted_iota(jnp.uint32, (*words[0].shape[:-1], g.stride * g.num_slots), words[0].ndim - 1)
     codes = jnp.zeros_like(bit)
     for i, word in enumerate(words):
-        codes = codes | ((word >> bit) & jnp.uint32(1)) << jnp.uint32(i)
-    table = jnp.asarray(pattern_table.table()).at[(codes >> jnp.uint32(5)).astype(jnp.int32)].get(mode="promise_in_bounds")
-    matches = jnp.sum(((table >> (codes & jnp.uint32(31))) & jnp.uint32(1)) << bit, axis=-1, dtype=jnp.uint32)
+        codes = codes | ((word >> bit) & np.uint32(1)) << np.uint32(i)
+    table = jnp.asarray(pattern_table.table()).at[(codes >> np.uint32(5)).astype(jnp.int32)].get(mode="promise_in_bounds")
+    matches = jnp.sum(((table >> (codes & np.uint32(31))) & np.uint32(1)) << bit, axis=-1, dtype=jnp.uint32)
     return bb.both(tuple(matches[..., w] for w in range(g.num_words)), bb.complement(g, bb.either(own, opp)))
 
 
@@ -87,7 +87,7 @@ def near_moves(g: Geometry, own: Board, opp: Board, points: jax.Array) -> list[B
     """
     own, opp = (tuple(jnp.broadcast_to(x, points.shape) for x in board) for board in (own, opp))
     index = jnp.asarray(g.index_of_point)[points]
-    reached = bb.one_point(g, jnp.where(points < jnp.int32(0), jnp.int32(g.pass_index), index))
+    reached = bb.one_point(g, jnp.where(points < np.int32(0), np.int32(g.pass_index), index))
     found = []
     for _ in range(3):
         mine, theirs = rules.flood(g, (bb.both(reached, own), own), (bb.both(reached, opp), opp))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.board import bitboard as bb
@@ -71,7 +72,7 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], la
     """
     playout = lax.rem(number, job.num_playouts)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
-    item = jnp.where(number < job.total, item, jnp.int32(NO_ITEM))
+    item = jnp.where(number < job.total, item, np.int32(NO_ITEM))
     return ready_from(g, job.seed, job.first_playout + playout, item, row, last)
 
 
@@ -85,11 +86,11 @@ def ready_from(
     """
     own, opp, ko, passes, black, stream = table_of(row)
     own, opp = (bb.relaid(board, geometry(g.size), g) for board in (own, opp))
-    ko = jnp.where(ko < jnp.int32(0), jnp.int32(g.pass_index), _index_of_point(g, ko))
+    ko = jnp.where(ko < np.int32(0), np.int32(g.pass_index), _index_of_point(g, ko))
     counter, key = draws.stream_key(seed, stream, playout)
     if last is not None:
-        on_board = (last >= jnp.int32(0)) & (last < jnp.int32(g.num_points))
-        last = jnp.where(on_board, _index_of_point(g, last), jnp.int32(g.pass_index))
+        on_board = (last >= np.int32(0)) & (last < np.int32(g.num_points))
+        last = jnp.where(on_board, _index_of_point(g, last), np.int32(g.pass_index))
     return Ready(own, opp, ko, passes, black, counter, key, item, last)
 
 
@@ -110,30 +111,30 @@ def fresh_lanes(
     return Lanes(
         own=ready.own, opp=ready.opp, barred=bb.one_point(g, ready.ko), dead=none, reach=none,
         played=none if first_plays else (), starter=none if first_plays else (),
-        move=zero + jnp.int32(NO_MOVE), counter=ready.counter, key=ready.key,
-        passes=jnp.where(ready.item == jnp.int32(NO_ITEM), jnp.int32(2), ready.passes),
+        move=zero + np.int32(NO_MOVE), counter=ready.counter, key=ready.key,
+        passes=jnp.where(ready.item == np.int32(NO_ITEM), np.int32(2), ready.passes),
         plies=zero, plies_left=zero + max_plies, log=(no_moves,) * log_words, memory=memory,
     )  # fmt: skip
 
 
 def results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.Array) -> tuple[jax.Array, ...]:
     """A finished lane's record: the words of black, white, first_black, first_white, and the summary."""
-    even = (lanes.plies & jnp.int32(1)) == jnp.int32(0)
-    started_black = black != jnp.int32(0)
+    even = (lanes.plies & np.int32(1)) == np.int32(0)
+    started_black = black != np.int32(0)
     own_is_black = started_black == even
     out = bb.choose(own_is_black, lanes.own, lanes.opp) + bb.choose(own_is_black, lanes.opp, lanes.own)
     if lanes.played:
         other = bb.without(lanes.played, lanes.starter)
         out += bb.choose(started_black, lanes.starter, other) + bb.choose(started_black, other, lanes.starter)
     margin = bb.count(mine) - bb.count(theirs)
-    margin = jnp.where(own_is_black, margin, -margin) + jnp.int32(g.num_points)
-    truncated = (lanes.passes < jnp.int32(2)).astype(jnp.int32)
-    summary = margin | (lanes.plies << jnp.int32(MARGIN_BITS)) | (truncated << jnp.int32(MARGIN_BITS + LENGTH_BITS))
+    margin = jnp.where(own_is_black, margin, -margin) + np.int32(g.num_points)
+    truncated = (lanes.passes < np.int32(2)).astype(jnp.int32)
+    summary = margin | (lanes.plies << np.int32(MARGIN_BITS)) | (truncated << np.int32(MARGIN_BITS + LENGTH_BITS))
     return as_columns(g, out) + (summary.astype(jnp.uint32),)
 
 
 def _index_of_point(g: Geometry, point: jax.Array) -> jax.Array:
     """int32: the bit index of a point y * N + x; `Geometry.index_of_point` by arithmetic, as kernels have no tables."""
-    size, words = jnp.int32(g.size), jnp.int32(g.num_words)
+    size, words = np.int32(g.size), np.int32(g.num_words)
     y, x = lax.div(point, size), lax.rem(point, size)
-    return lax.rem(y, words) * jnp.int32(g.word_bits) + lax.div(y, words) * jnp.int32(g.stride) + x
+    return lax.rem(y, words) * np.int32(g.word_bits) + lax.div(y, words) * np.int32(g.stride) + x

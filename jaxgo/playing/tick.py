@@ -29,6 +29,7 @@ from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
@@ -137,7 +138,7 @@ class Lanes(NamedTuple):
 
 def is_over(passes: jax.Array, plies_left: jax.Array) -> jax.Array:
     """bool: the playout has ended, by two passes or at the cap."""
-    return (passes >= jnp.int32(2)) | (plies_left <= jnp.int32(0))
+    return (passes >= np.int32(2)) | (plies_left <= np.int32(0))
 
 
 def candidates(g: Geometry, own: Board, opp: Board, barred: Board, dead: Board) -> Board:
@@ -159,7 +160,7 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
         later = k >= passed
         chosen = jnp.where(later, points[w], chosen)
         start = jnp.where(later, passed, start)
-        index = jnp.where(later, jnp.uint32(g.word_bits * w), index)
+        index = jnp.where(later, np.uint32(g.word_bits * w), index)
     k = k - start
     half = g.word_bits // 2
     while half:
@@ -168,7 +169,7 @@ def pick(g: Geometry, points: Board, k: jax.Array) -> jax.Array:
         upper = k >= ones
         k = jnp.where(upper, k - ones, k)
         chosen = jnp.where(upper, bb.down(chosen, half), low)
-        index = jnp.where(upper, index + jnp.uint32(half), index)
+        index = jnp.where(upper, index + np.uint32(half), index)
         half //= 2
     return index.astype(jnp.int32)
 
@@ -194,9 +195,9 @@ def draw(g: Geometry, points: Board, move, counter, key) -> tuple[jax.Array, jax
     """Step 1: (move, counter) after each lane without an undecided move has drawn one of the points; the pass if it has none."""
     num = bb.count(points).astype(jnp.uint32)
     drawn = pick(g, points, draws.below(draws.bits(counter, key), num))
-    drawn = jnp.where(num == jnp.uint32(0), jnp.int32(g.pass_index), drawn)
-    undecided = move != jnp.int32(NO_MOVE)
-    return jnp.where(undecided, move, drawn), jnp.where(undecided, counter, counter + jnp.uint32(draws.STEP))
+    drawn = jnp.where(num == np.uint32(0), np.int32(g.pass_index), drawn)
+    undecided = move != np.int32(NO_MOVE)
+    return jnp.where(undecided, move, drawn), jnp.where(undecided, counter, counter + np.uint32(draws.STEP))
 
 
 class Played(NamedTuple):
@@ -225,8 +226,8 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
       passes, plies_left: as in `Lanes`; where the playout is over, nothing is played.
     """
     over = is_over(passes, plies_left)
-    pass_move = move == jnp.int32(g.pass_index)
-    continued = continued != jnp.int32(0)
+    pass_move = move == np.int32(g.pass_index)
+    continued = continued != np.int32(0)
     stone = bb.one_point(g, move)
     with_stone = bb.either(own, stone)
     around = bb.on_board(g, bb.neighbours(g, stone))
@@ -253,23 +254,23 @@ def play(g: Geometry, own: Board, opp: Board, reach: Board, move, continued, pas
     legal = captures | (((alive & ~cut_off) | pass_move) & ~over)
     suicide = ~legal & ~cut_off & (enclosed | complete) & ~over
     captured = tuple(jnp.where(captures, o & ~t, g.word(0)) for o, t in zip(opp, theirs))
-    ko = captures & enclosed & (bb.count(captured) == jnp.int32(1))
+    ko = captures & enclosed & (bb.count(captured) == np.int32(1))
     inside = bb.without(bb.complement(g, bb.either(own, opp)), border)
-    dead = suicide & buried & (bb.count(inside) >= jnp.int32(2))
+    dead = suicide & buried & (bb.count(inside) >= np.int32(2))
     decided = tuple(jnp.where(ko, c, jnp.where(dead, i, g.word(0))) for c, i in zip(captured, inside))
     reached = bb.choose(enclosed, theirs, bb.either(theirs, second))
     return Played(
         own=bb.choose(legal, bb.without(opp, captured), own),
         opp=bb.choose(legal, with_stone, opp),
         marks=bb.choose(legal | suicide, decided, reached),
-        found=jnp.where(legal, jnp.int32(LEGAL), jnp.int32(UNDECIDED)) + captures.astype(jnp.int32) + suicide.astype(jnp.int32),
+        found=jnp.where(legal, np.int32(LEGAL), np.int32(UNDECIDED)) + captures.astype(jnp.int32) + suicide.astype(jnp.int32),
     )
 
 
 def bar(g: Geometry, barred: Board, dead: Board, marks: Board, move, found) -> tuple[Board, Board]:
     """(barred, dead) after a move: it lifts the bars and sets the ko's; a suicide is barred and may have found dead points."""
     stone = bb.one_point(g, move)
-    moved, suicide = found >= jnp.int32(LEGAL), found == jnp.int32(SUICIDE)
+    moved, suicide = found >= np.int32(LEGAL), found == np.int32(SUICIDE)
     forget = moved & bb.any_point(bb.both(stone, dead))
     barred = tuple(jnp.where(moved, m, jnp.where(suicide, b | s, b)) for b, s, m in zip(barred, stone, marks))
     dead = tuple(jnp.where(forget, g.word(0), jnp.where(suicide, d | m, d)) for d, m in zip(dead, marks))
@@ -280,27 +281,27 @@ def record(g: Geometry, played: Board, starter: Board, move, found, plies) -> tu
     """(played, starter) after a move; `plies` is the number of plies before it."""
     if not played:
         return played, starter
-    moved, by_starter = found >= jnp.int32(LEGAL), (plies & jnp.int32(1)) == jnp.int32(0)
-    fresh = bb.without(bb.one_point(g, jnp.where(moved, move, jnp.int32(g.pass_index))), played)
+    moved, by_starter = found >= np.int32(LEGAL), (plies & np.int32(1)) == np.int32(0)
+    fresh = bb.without(bb.one_point(g, jnp.where(moved, move, np.int32(g.pass_index))), played)
     return bb.either(played, fresh), tuple(jnp.where(by_starter, s | f, s) for s, f in zip(starter, fresh))
 
 
 def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
     """The log after a move."""
-    moved = found >= jnp.int32(LEGAL)
-    event = jnp.where(found == jnp.int32(CAPTURES), move + jnp.int32(CAPTURE), move).astype(jnp.uint32)
-    carried = (event, *(x >> jnp.uint32(16) for x in log))
-    return tuple(jnp.where(moved, (x << jnp.uint32(16)) | c, x) for x, c in zip(log, carried))
+    moved = found >= np.int32(LEGAL)
+    event = jnp.where(found == np.int32(CAPTURES), move + np.int32(CAPTURE), move).astype(jnp.uint32)
+    carried = (event, *(x >> np.uint32(16) for x in log))
+    return tuple(jnp.where(moved, (x << np.uint32(16)) | c, x) for x, c in zip(log, carried))
 
 
 def remember(g: Geometry, memory: Memory, move, counter, bound, found) -> Memory:
     """The memory after a tick; `counter` is that after it, and `bound` whether the move had to capture."""
-    moved, refused = found >= jnp.int32(LEGAL), found == jnp.int32(REFUSED)
+    moved, refused = found >= np.int32(LEGAL), found == np.int32(REFUSED)
     stone = bb.one_point(g, move)
     return Memory(
         begun=jnp.where(moved, counter, memory.begun),
         last=None if memory.last is None else jnp.where(moved, move, memory.last),
-        black=None if memory.black is None else jnp.where(moved, jnp.int32(1) - memory.black, memory.black),
+        black=None if memory.black is None else jnp.where(moved, np.int32(1) - memory.black, memory.black),
         bound=bound,
         harmless=tuple(jnp.where(moved, g.word(0), jnp.where(refused, h | s, h)) for h, s in zip(memory.harmless, stone)),
     )
@@ -315,7 +316,7 @@ def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
       policy: whom they ask, if they remember what it wants: gives its preferences, the first above the second, for lanes and
         their candidates.
     """
-    undecided = (lanes.move != jnp.int32(NO_MOVE)).astype(jnp.int32)
+    undecided = (lanes.move != np.int32(NO_MOVE)).astype(jnp.int32)
     points = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
     if policy is not None:
         points, must = ask(g, policy, lanes, points)
@@ -326,15 +327,15 @@ def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
         bound = memory.bound
         if bound is not None:
             drawn = bb.any_point(bb.both(bb.one_point(g, move), must)).astype(jnp.int32)
-            bound = jnp.where(undecided != jnp.int32(0), bound, drawn)
-            refused = (found == jnp.int32(LEGAL)) & (bound != jnp.int32(0))
+            bound = jnp.where(undecided != np.int32(0), bound, drawn)
+            refused = (found == np.int32(LEGAL)) & (bound != np.int32(0))
             own, opp = bb.choose(refused, lanes.own, own), bb.choose(refused, lanes.opp, opp)
-            found = jnp.where(refused, jnp.int32(REFUSED), found)
+            found = jnp.where(refused, np.int32(REFUSED), found)
         memory = remember(g, memory, move, counter, bound, found)
     barred, dead = bar(g, lanes.barred, lanes.dead, marks, move, found)
     played, starter = record(g, lanes.played, lanes.starter, move, found, lanes.plies)
-    moved = found >= jnp.int32(LEGAL)
-    is_pass, one = move == jnp.int32(g.pass_index), moved.astype(jnp.int32)
+    moved = found >= np.int32(LEGAL)
+    is_pass, one = move == np.int32(g.pass_index), moved.astype(jnp.int32)
     return Lanes(
         own=own,
         opp=opp,
@@ -343,10 +344,10 @@ def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
         reach=marks,
         played=played,
         starter=starter,
-        move=jnp.where(found == jnp.int32(UNDECIDED), move, jnp.int32(NO_MOVE)),
+        move=jnp.where(found == np.int32(UNDECIDED), move, np.int32(NO_MOVE)),
         counter=counter,
         key=lanes.key,
-        passes=jnp.where(moved, jnp.where(is_pass, lanes.passes + jnp.int32(1), jnp.int32(0)), lanes.passes),
+        passes=jnp.where(moved, jnp.where(is_pass, lanes.passes + np.int32(1), np.int32(0)), lanes.passes),
         plies=lanes.plies + one,
         plies_left=lanes.plies_left - one,
         log=append(lanes.log, move, found),

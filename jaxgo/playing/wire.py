@@ -112,13 +112,13 @@ def _as_board(g: Geometry, columns: Sequence[jax.Array]) -> Board:
 
 def points_of_events(g: Geometry, event: jax.Array) -> jax.Array:
     """Events with the point y * N + x, N * N for the pass, in the place of the bit index; NO_EVENT stays. int32."""
-    index, captures = event & jnp.int32(CAPTURE - 1), event & jnp.int32(CAPTURE)
-    word, bit = index >> jnp.int32(g.word_bits.bit_length() - 1), index & jnp.int32(g.word_bits - 1)
-    slot = sum((bit >= jnp.int32(s * g.stride)).astype(jnp.int32) for s in range(1, g.num_slots)) if g.num_slots > 1 else 0
+    index, captures = event & np.int32(CAPTURE - 1), event & np.int32(CAPTURE)
+    word, bit = index >> np.int32(g.word_bits.bit_length() - 1), index & np.int32(g.word_bits - 1)
+    slot = sum((bit >= np.int32(s * g.stride)).astype(jnp.int32) for s in range(1, g.num_slots)) if g.num_slots > 1 else 0
     # Row y lies in word y % W at slot y // W; point y * N + x there at bit slot * (N + 1) + x.
-    point = word * jnp.int32(g.size) + bit + slot * jnp.int32(g.num_words * g.size - g.stride)
-    point = jnp.where(word == jnp.int32(g.num_words), jnp.int32(g.num_points), point) + captures
-    return jnp.where(event == jnp.int32(NO_EVENT), event, point)
+    point = word * np.int32(g.size) + bit + slot * np.int32(g.num_words * g.size - g.stride)
+    point = jnp.where(word == np.int32(g.num_words), np.int32(g.num_points), point) + captures
+    return jnp.where(event == np.int32(NO_EVENT), event, point)
 
 
 def moves_of(events):
@@ -137,9 +137,9 @@ def unpack(g: Geometry, columns: Sequence[jax.Array], events: jax.Array | None, 
     boards = [_as_board(g, columns[i * width : (i + 1) * width]) for i in range(4 if first_plays else 2)]
     black, white, first_black, first_white = boards if first_plays else (*boards, (), ())
     summary = columns[-1].astype(jnp.int32)
-    margin = (summary & jnp.int32((1 << MARGIN_BITS) - 1)) - jnp.int32(g.num_points)
-    length = (summary >> jnp.int32(MARGIN_BITS)) & jnp.int32((1 << LENGTH_BITS) - 1)
-    truncated = (summary >> jnp.int32(MARGIN_BITS + LENGTH_BITS)) != jnp.int32(0)
+    margin = (summary & np.int32((1 << MARGIN_BITS) - 1)) - np.int32(g.num_points)
+    length = (summary >> np.int32(MARGIN_BITS)) & np.int32((1 << LENGTH_BITS) - 1)
+    truncated = (summary >> np.int32(MARGIN_BITS + LENGTH_BITS)) != np.int32(0)
     return Records(black, white, first_black, first_white, margin, length, truncated, events)
 
 

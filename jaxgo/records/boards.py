@@ -156,13 +156,13 @@ def _states(position: Position, env) -> Any:
 def _state(position: Position, env) -> Any:
     """The state of one position, without a batch axis."""
     first, game = env.init(jax.random.key(0)), env._game
-    stones, white = position.to_array(), position.to_play == jnp.int8(WHITE)
+    stones, white = position.to_array(), position.to_play == np.int8(WHITE)
     # A pass has pgx write the board into its histories; what the pass does besides is overwritten.
     before = first._x._replace(board=_chain_numbers(stones), step_count=jnp.where(white, 0, 1).astype(jnp.int32))
-    after = game.step(before, jnp.int32(game.size**2))._replace(
+    after = game.step(before, np.int32(game.size**2))._replace(
         ko=position.ko.astype(jnp.int32), consecutive_pass_count=position.passes.astype(jnp.int32)
     )
-    fresh = ~white & ~stones.any() & (position.passes == jnp.int8(0))
+    fresh = ~white & ~stones.any() & (position.passes == np.int8(0))
     x = jax.tree.map(lambda new, old: jnp.where(fresh, old, new), after, first._x)
     players, over = jnp.array([0, 1], jnp.int32), game.is_terminal(x)
     state = first.replace(

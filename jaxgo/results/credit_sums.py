@@ -64,7 +64,7 @@ class CreditSums:
           uint32 [B, 2, KINDS, P]: sums in units, low + 2**16 high.
         """
         tab = table_of(columns)
-        result = outcome.of_mover(records.margin.reshape(valid.shape), bounds[:, None], tab.black[:, None] == jnp.int32(1))
+        result = outcome.of_mover(records.margin.reshape(valid.shape), bounds[:, None], tab.black[:, None] == np.int32(1))
         if not self.moves:
             return _of_first_plays(g, records, tab, valid, result)
         return _of_moves(self.rule, g, records, tab, valid, result)
@@ -90,12 +90,12 @@ def most_units(longest: int) -> int:
 
 def _of_first_plays(g: Geometry, records: Records, tab: Table, valid: jax.Array, result: jax.Array) -> jax.Array:
     """The sums of "amaf", in which each first play of the root player earns 1."""
-    black = jnp.broadcast_to(tab.black[:, None] == jnp.int32(1), valid.shape)
+    black = jnp.broadcast_to(tab.black[:, None] == np.int32(1), valid.shape)
     own = [
         jnp.where(black, b.reshape(valid.shape), w.reshape(valid.shape)) for b, w in zip(records.first_black, records.first_white)
     ]
-    ends = [valid & (result == jnp.int32(end)) for end in (LOST, DRAWN, WON)]
-    counts = count_points(g, jnp.stack([jnp.stack([jnp.where(end, word, jnp.uint32(0)) for word in own]) for end in ends]))
+    ends = [valid & (result == np.int32(end)) for end in (LOST, DRAWN, WON)]
+    counts = count_points(g, jnp.stack([jnp.stack([jnp.where(end, word, np.uint32(0)) for word in own]) for end in ends]))
     counts = jnp.concatenate([counts, jnp.sum(counts, axis=1, keepdims=True, dtype=jnp.int32)], axis=1).astype(jnp.uint32)
     # A unit is 2**16, and so a count the upper half.
     return jnp.stack([jnp.zeros_like(counts), counts], axis=1)
@@ -110,18 +110,18 @@ def _of_moves(rule: str, g: Geometry, records: Records, tab: Table, valid: jax.A
         raise ValueError(f"a chunk must have at most {MOST_BLOCKS * BLOCK} playouts of a position, not {count}")
     assert records.events is not None  # as `moves` asks
     events = records.events.reshape(batch, count, -1)
-    length = jnp.where(valid, records.length.reshape(valid.shape), jnp.int32(0))
+    length = jnp.where(valid, records.length.reshape(valid.shape), np.int32(0))
     illegal = ~legal_for_both(g, tab.own, tab.opp, tab.ko)
     positions = jnp.sum(jnp.any(valid, axis=1), dtype=jnp.int32)
-    parts = (jnp.max(jnp.sum(valid, axis=1, dtype=jnp.int32)) + jnp.int32(each - 1)) // jnp.int32(each)
+    parts = (jnp.max(jnp.sum(valid, axis=1, dtype=jnp.int32)) + np.int32(each - 1)) // np.int32(each)
 
     def add_slab(i, sums):
         # The last slab of positions, or of playouts, reaches back to be a whole one; what it shares with others it leaves out.
-        position, first = i // parts * jnp.int32(rows), i % parts * jnp.int32(each)
-        start = jnp.minimum(position, jnp.int32(batch - rows)), jnp.minimum(first, jnp.int32(count - each))
+        position, first = i // parts * np.int32(rows), i % parts * np.int32(each)
+        start = jnp.minimum(position, np.int32(batch - rows)), jnp.minimum(first, np.int32(count - each))
 
         def cut(x, dims):
-            return lax.dynamic_slice(x, (*start, jnp.int32(0))[: len(dims)], dims)
+            return lax.dynamic_slice(x, (*start, np.int32(0))[: len(dims)], dims)
 
         def of_rows(x):
             x = lax.dynamic_slice_in_dim(x, start[0], rows)
@@ -129,9 +129,9 @@ def _of_moves(rule: str, g: Geometry, records: Records, tab: Table, valid: jax.A
 
         row, column = (lax.broadcasted_iota(jnp.int32, (rows, each), axis) for axis in (0, 1))
         fresh = (row + start[0] >= position) & (column + start[1] >= first)
-        here = jnp.where(fresh, cut(length, (rows, each)), jnp.int32(0)).reshape(-1)
+        here = jnp.where(fresh, cut(length, (rows, each)), np.int32(0)).reshape(-1)
         plies = cut(events, (rows, each, events.shape[2])).reshape(rows * each, -1)
-        block = (row * jnp.int32(blocks) + column // jnp.int32(BLOCK)).reshape(-1)
+        block = (row * np.int32(blocks) + column // np.int32(BLOCK)).reshape(-1)
         end = number = here
         if rule in credits.PREFIXES:
             barred = tuple(prefix.as_point_set(of_rows(illegal[:, whose])) for whose in (0, 1))
@@ -140,19 +140,19 @@ def _of_moves(rule: str, g: Geometry, records: Records, tab: Table, valid: jax.A
                 boards = (tuple(of_rows(word) for word in board) for board in (tab.own, tab.opp))
                 stop = jnp.minimum(here, prefix.first_self_capture(g, *boards, plies, end))
                 end, number = prefix.prefixes(g.num_points, plies, barred, stop, captures=False)
-            end = jnp.where(here > jnp.int32(0), jnp.maximum(end, jnp.int32(1)), jnp.int32(0))
+            end = jnp.where(here > np.int32(0), jnp.maximum(end, np.int32(1)), np.int32(0))
         elif rule == "first_move":
-            end = jnp.minimum(here, jnp.int32(1))
+            end = jnp.minimum(here, np.int32(1))
         table = _table(rule, g.num_points, plies, here, end, number, cut(result, (rows, each)).reshape(-1), block, rows * blocks)
         table = table.reshape(rows, blocks, KINDS, g.num_points)
-        halves = table & jnp.uint32(0xFFFF), table >> jnp.uint32(16)
+        halves = table & np.uint32(0xFFFF), table >> np.uint32(16)
         halves = jnp.stack([jnp.sum(half, axis=1, dtype=jnp.uint32) for half in halves], axis=1)
         old = lax.dynamic_slice_in_dim(sums, start[0], rows)
         return lax.dynamic_update_slice_in_dim(sums, old + halves, start[0], axis=0)
 
-    slabs = (positions + jnp.int32(rows - 1)) // jnp.int32(rows) * parts
+    slabs = (positions + np.int32(rows - 1)) // np.int32(rows) * parts
     # Not zeros outright: in a `shard_map` they must vary over the mesh as the records do.
-    zero = (positions & jnp.int32(0)).astype(jnp.uint32)
+    zero = (positions & np.int32(0)).astype(jnp.uint32)
     return lax.fori_loop(0, slabs, add_slab, jnp.broadcast_to(zero, (batch, 2, KINDS, g.num_points)))
 
 
@@ -169,22 +169,22 @@ def _table(rule: str, num_points: int, events, length, end, number, result, bloc
       result: int32 [n], the root player's: LOST, DRAWN, WON.
       block: int32 [n]: the block of each playout.
     """
-    kind_0 = block * jnp.int32(KINDS * num_points)
-    kinds = kind_0 + result * jnp.int32(num_points), kind_0 + jnp.int32(SQUARES * num_points)
+    kind_0 = block * np.int32(KINDS * num_points)
+    kinds = kind_0 + result * np.int32(num_points), kind_0 + np.int32(SQUARES * num_points)
     # Where a ply that earns nothing adds its zero: anywhere, but not all at one place, where each would wait for the last.
-    elsewhere = lax.broadcasted_iota(jnp.int32, length.shape, 0) % jnp.int32(num_points)
+    elsewhere = lax.broadcasted_iota(jnp.int32, length.shape, 0) % np.int32(num_points)
 
     def step(first_ply, group, length, end, number, kinds, elsewhere, played):
         places, amounts = [], []
         for k, event in enumerate(group):
-            ply, point = first_ply + jnp.int32(k), event & jnp.int32(CAPTURE - 1)
-            on_board = point < jnp.int32(num_points)
+            ply, point = first_ply + np.int32(k), event & np.int32(CAPTURE - 1)
+            on_board = point < np.int32(num_points)
             if played:
                 again, played = prefix.add_point(played, point, on_board)
             if k % 2 == 0:
                 earns = on_board & (ply < end)
                 earns = earns & ~again if played else earns
-                earned = jnp.where(earns, credits.weight(rule, ply, length, number), jnp.int32(0))
+                earned = jnp.where(earns, credits.weight(rule, ply, length, number), np.int32(0))
                 at = jnp.where(on_board, point, elsewhere)
                 places += [kind + at for kind in kinds]
                 amounts += [x.astype(jnp.uint32) for x in (earned, credits.square(earned))]
@@ -196,9 +196,9 @@ def _table(rule: str, num_points: int, events, length, end, number, result, bloc
             step, jnp.full_like(end, ply), prefix.events_of_plies(events, ply), length, end, number, kinds, elsewhere, played
         )  # fmt: skip
         table = table.at[jnp.concatenate(places)].add(jnp.concatenate(amounts), mode="promise_in_bounds")
-        return ply + jnp.int32(prefix.GROUP), played, table
+        return ply + np.int32(prefix.GROUP), played, table
 
     longest = jnp.max(end)
     played = prefix.no_points(num_points, end) if rule in credits.FIRST_PLAYS else ()
-    table = jnp.broadcast_to((longest & jnp.int32(0)).astype(jnp.uint32), (num_blocks * KINDS * num_points,))
-    return lax.while_loop(lambda state: state[0] < longest, trip, (jnp.int32(0), played, table))[-1]
+    table = jnp.broadcast_to((longest & np.int32(0)).astype(jnp.uint32), (num_blocks * KINDS * num_points,))
+    return lax.while_loop(lambda state: state[0] < longest, trip, (np.int32(0), played, table))[-1]

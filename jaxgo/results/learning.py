@@ -49,7 +49,7 @@ def _histories(size: int, playouts: Playouts, position: Position, komi: ArrayLik
 def _halves(margin: jax.Array, to_play: jax.Array, bounds: jax.Array) -> tuple[jax.Array, jax.Array]:
     """(int32 [B, n]: results in halves of the player who began; int32 [B, 1]: 0 where Black did, 1 where White)."""
     began = (to_play < 0).astype(jnp.int32)[:, None]
-    return outcome.of_mover(margin.astype(jnp.int32), bounds[:, None], began == jnp.int32(0)), began
+    return outcome.of_mover(margin.astype(jnp.int32), bounds[:, None], began == np.int32(0)), began
 
 
 @jax.jit
@@ -61,17 +61,17 @@ def _counted(visits, results, moves, margin, to_play, bounds):
     def add(ply, sums):
         visits, results = sums
         move = lax.dynamic_index_in_dim(moves, ply, axis=2, keepdims=False)
-        before = lax.dynamic_index_in_dim(moves, jnp.maximum(ply - jnp.int32(1), jnp.int32(0)), axis=2, keepdims=False)
-        before = jnp.where(ply == jnp.int32(0), jnp.int32(points), before) if contexts > 1 else jnp.zeros_like(move)
-        colour = began ^ (ply & jnp.int32(1))
-        own = jnp.where((ply & jnp.int32(1)) == jnp.int32(0), result, jnp.int32(outcome.WIN) - result)
-        on_board = (move >= jnp.int32(0)) & (move < jnp.int32(points))
-        place = jnp.where(on_board, (colour * jnp.int32(contexts) + before) * jnp.int32(points) + move, jnp.int32(visits.size))
-        return visits.at[place].add(jnp.int32(1), mode="drop"), results.at[place].add(own, mode="drop")
+        before = lax.dynamic_index_in_dim(moves, jnp.maximum(ply - np.int32(1), np.int32(0)), axis=2, keepdims=False)
+        before = jnp.where(ply == np.int32(0), np.int32(points), before) if contexts > 1 else jnp.zeros_like(move)
+        colour = began ^ (ply & np.int32(1))
+        own = jnp.where((ply & np.int32(1)) == np.int32(0), result, np.int32(outcome.WIN) - result)
+        on_board = (move >= np.int32(0)) & (move < np.int32(points))
+        place = jnp.where(on_board, (colour * np.int32(contexts) + before) * np.int32(points) + move, np.int32(visits.size))
+        return visits.at[place].add(np.int32(1), mode="drop"), results.at[place].add(own, mode="drop")
 
     # Plies after the longest playout's end have no moves.
-    longest = jnp.max(jnp.sum(moves >= jnp.int32(0), axis=2, dtype=jnp.int32))
-    flat = lax.fori_loop(jnp.int32(0), longest, add, (visits.reshape(-1), results.reshape(-1)))
+    longest = jnp.max(jnp.sum(moves >= np.int32(0), axis=2, dtype=jnp.int32))
+    flat = lax.fori_loop(np.int32(0), longest, add, (visits.reshape(-1), results.reshape(-1)))
     return tuple(x.reshape(visits.shape) for x in flat)
 
 
@@ -82,21 +82,21 @@ def _replies(forgetting: bool, old, moves, margin, to_play, bounds):
     points = old.shape[1] - 1
     result, began = _halves(margin, to_play, bounds)
     move, before = moves[..., 1:].astype(jnp.int32), moves[..., :-1].astype(jnp.int32)
-    ply = lax.broadcasted_iota(jnp.int32, move.shape, 2) + jnp.int32(1)
-    odd = ply & jnp.int32(1)
-    own = jnp.where(odd == jnp.int32(0), result[..., None], jnp.int32(outcome.WIN) - result[..., None])
-    on_board = (move >= jnp.int32(0)) & (move < jnp.int32(points)) & (before < jnp.int32(points))
-    entry = (began[..., None] ^ odd) * jnp.int32(points + 1) + before
+    ply = lax.broadcasted_iota(jnp.int32, move.shape, 2) + np.int32(1)
+    odd = ply & np.int32(1)
+    own = jnp.where(odd == np.int32(0), result[..., None], np.int32(outcome.WIN) - result[..., None])
+    on_board = (move >= np.int32(0)) & (move < np.int32(points)) & (before < np.int32(points))
+    entry = (began[..., None] ^ odd) * np.int32(points + 1) + before
     time = jnp.arange(1, move.size + 1, dtype=jnp.int32).reshape(move.shape)
 
     def where(result):
-        return jnp.where(on_board & (own == jnp.int32(result)), entry, jnp.int32(old.size))
+        return jnp.where(on_board & (own == np.int32(result)), entry, np.int32(old.size))
 
     won = jnp.zeros(old.size, jnp.int32).at[where(outcome.WIN)].max(time, mode="drop")
-    reply = jnp.where(won > jnp.int32(0), move.reshape(-1)[won - jnp.int32(1)], old.reshape(-1))
+    reply = jnp.where(won > np.int32(0), move.reshape(-1)[won - np.int32(1)], old.reshape(-1))
     if forgetting:
         last, lost = won.at[entry].get(mode="clip"), where(outcome.LOSS)
         again = (reply.at[entry].get(mode="clip") == move) & (time > last)
-        forgotten = jnp.where(again, lost, jnp.int32(old.size))
-        reply = reply.at[forgotten].set(jnp.int32(NO_REPLY), mode="drop")
+        forgotten = jnp.where(again, lost, np.int32(old.size))
+        reply = reply.at[forgotten].set(np.int32(NO_REPLY), mode="drop")
     return reply.reshape(old.shape)

@@ -6,6 +6,7 @@ is only whether one of them is in a set.
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.base.one_loop import in_one_loop
@@ -27,14 +28,14 @@ PointSet = tuple[jax.Array, ...]
 def events_of_plies(events: jax.Array, ply: jax.Array) -> list[jax.Array]:
     """int32 [n] for each of the GROUP plies from `ply`: the events of playouts [n, T], -1 beyond T."""
     # A strided read of a few plies costs less than the transposed copy of all that would spare it.
-    plies = [ply + jnp.int32(k) for k in range(GROUP)]
+    plies = [ply + np.int32(k) for k in range(GROUP)]
     rows = [lax.dynamic_index_in_dim(events, x, axis=1, keepdims=False).astype(jnp.int32) for x in plies]
-    return [jnp.where(x < jnp.int32(events.shape[1]), row, jnp.int32(-1)) for x, row in zip(plies, rows)]
+    return [jnp.where(x < np.int32(events.shape[1]), row, np.int32(-1)) for x, row in zip(plies, rows)]
 
 
 def no_points(num_points: int, like: jax.Array) -> PointSet:
     """Empty sets, an array's shape."""
-    return (like.astype(jnp.uint32) & jnp.uint32(0),) * -(-num_points // 32)
+    return (like.astype(jnp.uint32) & np.uint32(0),) * -(-num_points // 32)
 
 
 def as_point_set(points: jax.Array) -> PointSet:
@@ -48,14 +49,14 @@ def as_point_set(points: jax.Array) -> PointSet:
 
 def add_point(points: PointSet, point: jax.Array, wanted: jax.Array) -> tuple[jax.Array, PointSet]:
     """(bool: whether the set already had the point, the set with it), where wanted; elsewhere (false, the set)."""
-    one = jnp.left_shift(jnp.uint32(1), (point & jnp.int32(31)).astype(jnp.uint32))
-    bit, word = jnp.where(wanted, one, jnp.uint32(0)), point >> jnp.int32(5)
+    one = jnp.left_shift(np.uint32(1), (point & np.int32(31)).astype(jnp.uint32))
+    bit, word = jnp.where(wanted, one, np.uint32(0)), point >> np.int32(5)
     out: PointSet = ()
     held = jnp.zeros_like(bit)
     for w, old in enumerate(points):
-        here = jnp.where(word == jnp.int32(w), bit, jnp.uint32(0))
+        here = jnp.where(word == np.int32(w), bit, np.uint32(0))
         held, out = held | (old & here), (*out, old | here)
-    return held != jnp.uint32(0), out
+    return held != np.uint32(0), out
 
 
 def prefixes(
@@ -75,30 +76,30 @@ def prefixes(
 
     def step(first_ply, stop, group, end, number, *taken):
         for k, event in enumerate(group):
-            ply, point = first_ply + jnp.int32(k), event & jnp.int32(CAPTURE - 1)
-            over, on_board = event < jnp.int32(0), (event >= jnp.int32(0)) & (point < jnp.int32(num_points))
+            ply, point = first_ply + np.int32(k), event & np.int32(CAPTURE - 1)
+            over, on_board = event < np.int32(0), (event >= np.int32(0)) & (point < np.int32(num_points))
             both = [add_point(points, point, on_board) for points in taken]
             barred, taken = both[k % 2][0], tuple(points for _, points in both)
             if captures:
-                barred = barred | (on_board & (event >= jnp.int32(CAPTURE)))
+                barred = barred | (on_board & (event >= np.int32(CAPTURE)))
             ends = over | barred | (ply >= stop)
-            end = jnp.where(ends & (end == jnp.int32(NEVER)), ply, end)
+            end = jnp.where(ends & (end == np.int32(NEVER)), ply, end)
             if k % 2 == 0:
-                earns = on_board & ((ply < end) | (ply == jnp.int32(0)))
+                earns = on_board & ((ply < end) | (ply == np.int32(0)))
                 number = number + earns.astype(jnp.int32)
         return end, number, *taken
 
     def going(state):
         ply, end, *_ = state
-        return (ply < jnp.int32(events.shape[1])) & jnp.any(end == jnp.int32(NEVER))
+        return (ply < np.int32(events.shape[1])) & jnp.any(end == np.int32(NEVER))
 
     def trip(state):
         ply, *state = state
-        return ply + jnp.int32(GROUP), *in_one_loop(step, jnp.full_like(stop, ply), stop, events_of_plies(events, ply), *state)
+        return ply + np.int32(GROUP), *in_one_loop(step, jnp.full_like(stop, ply), stop, events_of_plies(events, ply), *state)
 
-    zero = stop & jnp.int32(0)
-    _, end, number, *_ = lax.while_loop(going, trip, (jnp.int32(0), zero + jnp.int32(NEVER), zero, *illegal))
-    return jnp.minimum(end, jnp.int32(events.shape[1])), number
+    zero = stop & np.int32(0)
+    _, end, number, *_ = lax.while_loop(going, trip, (np.int32(0), zero + np.int32(NEVER), zero, *illegal))
+    return jnp.minimum(end, np.int32(events.shape[1])), number
 
 
 def first_self_capture(g: Geometry, own: Board, opp: Board, events: jax.Array, ends: jax.Array) -> jax.Array:
@@ -116,19 +117,19 @@ def first_self_capture(g: Geometry, own: Board, opp: Board, events: jax.Array, e
 
     def going(state):
         ply, *_, end = state
-        return jnp.any(ply < end) | (ply == jnp.int32(0))
+        return jnp.any(ply < end) | (ply == np.int32(0))
 
     def step(state):
         ply, own, opp, played, found, end = state
         event = lax.dynamic_index_in_dim(events, ply, axis=1, keepdims=False).astype(jnp.int32)
-        here = (event >= jnp.int32(0)) & ((ply < end) | (ply == jnp.int32(0)))
-        at = jnp.where(here, table[jnp.where(here, event & jnp.int32(CAPTURE - 1), jnp.int32(0))], jnp.int32(g.pass_index))
+        here = (event >= np.int32(0)) & ((ply < end) | (ply == np.int32(0)))
+        at = jnp.where(here, table[jnp.where(here, event & np.int32(CAPTURE - 1), np.int32(0))], np.int32(g.pass_index))
         stone = bb.one_point(g, at)
         mine, theirs, _ = rules.play(g, own, opp, stone)
         captured = bb.any_point(bb.both(bb.without(opp, theirs), played)) & here
         found, end = (jnp.where(captured, ply, x) for x in (found, end))
-        return ply + jnp.int32(1), theirs, mine, bb.either(played, stone), found, end
+        return ply + np.int32(1), theirs, mine, bb.either(played, stone), found, end
 
     played = tuple(jnp.zeros_like(x) for x in own)
-    state = (jnp.int32(0), own, opp, played, jnp.full_like(ends, NEVER), ends)
+    state = (np.int32(0), own, opp, played, jnp.full_like(ends, NEVER), ends)
     return lax.while_loop(going, step, state)[-2]

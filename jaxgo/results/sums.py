@@ -84,7 +84,7 @@ def count_in_place(counters: Sequence[jax.Array], boards: Sequence[jax.Array]) -
 def counted(counters: Sequence[jax.Array], bits: int) -> jax.Array:
     """int32 [..., bits]: the counts of the words' first bits, of words [...] that `count_in_place` gave."""
     shifts = lax.broadcasted_iota(jnp.uint32, (*counters[0].shape, bits), counters[0].ndim)
-    values = [((counter[..., None] >> shifts) & jnp.uint32(1)) << jnp.uint32(i) for i, counter in enumerate(counters)]
+    values = [((counter[..., None] >> shifts) & np.uint32(1)) << np.uint32(i) for i, counter in enumerate(counters)]
     return functools.reduce(operator.add, values).astype(jnp.int32)
 
 
@@ -98,11 +98,11 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     words = jnp.pad(words, ((0, 0), (0, 0), (0, 0), (0, steps * at_once * side_by_side - n)))
 
     def step(i, counters):
-        starts = (jnp.int32(side_by_side) * (i * jnp.int32(at_once) + jnp.int32(k)) for k in range(at_once))
+        starts = (np.int32(side_by_side) * (i * np.int32(at_once) + np.int32(k)) for k in range(at_once))
         return in_one_loop(count_in_place, counters, [lax.dynamic_slice_in_dim(words, s, side_by_side, axis=3) for s in starts])
 
     # Not zeros outright: in a `shard_map` they must vary over the mesh as the words do.
-    zero = words[..., :side_by_side] & jnp.uint32(0)
+    zero = words[..., :side_by_side] & np.uint32(0)
     counters = lax.fori_loop(0, steps, step, (zero,) * (steps * at_once).bit_length())
     counts = jnp.sum(counted(counters, g.num_slots * g.stride), axis=3, dtype=jnp.int32)
     return bb.point_order(g, jnp.transpose(counts, (2, 0, 1, 3)))
@@ -111,7 +111,7 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
 def square_sums(margin: jax.Array, times: jax.Array) -> jax.Array:
     """int32 [B, 2]: sums of the squares of margins, int32 [B, n], in the two parts of `Sums.squares`, each so many times."""
     squares = jnp.square(margin).astype(jnp.uint32)
-    parts = squares // jnp.uint32(LOW), squares % jnp.uint32(LOW)
+    parts = squares // np.uint32(LOW), squares % np.uint32(LOW)
     return jnp.stack([_total(part.astype(jnp.int32) * times) for part in parts], axis=1)
 
 
@@ -134,8 +134,8 @@ def reduce_records(
     """
     shape = valid.shape
     margin = records.margin.reshape(shape)
-    result = jnp.where(valid, outcome.of_black(margin, bounds[:, None]), jnp.int32(-1))
-    won, drawn = result == jnp.int32(outcome.WIN), result == jnp.int32(outcome.DRAW)
+    result = jnp.where(valid, outcome.of_black(margin, bounds[:, None]), np.int32(-1))
+    won, drawn = result == np.int32(outcome.WIN), result == np.int32(outcome.DRAW)
 
     margins = owned = first = first_results = None
     # Each margin, how often it occurs, and its result: those of the playouts, or, which is less work, those of the histogram.
@@ -143,8 +143,8 @@ def reduce_records(
     if "margins" in statistics:
         position = lax.broadcasted_iota(jnp.int32, shape, 0)
         margins = jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32)
-        margins = margins.at[position, margin + jnp.int32(g.num_points)].add(times)
-        each, times = lax.broadcasted_iota(jnp.int32, margins.shape, 1) - jnp.int32(g.num_points), margins
+        margins = margins.at[position, margin + np.int32(g.num_points)].add(times)
+        each, times = lax.broadcasted_iota(jnp.int32, margins.shape, 1) - np.int32(g.num_points), margins
         results = outcome.of_black(each, bounds[:, None])
     kinds = []
     if "ownership" in statistics:
@@ -153,18 +153,18 @@ def reduce_records(
         firsts = records.first_black, records.first_white
         kinds += [(board, here) for here in (valid, won, drawn) for board in firsts]
     if kinds:
-        boards = [jnp.stack([jnp.where(here, w.reshape(shape), jnp.uint32(0)) for w in board]) for board, here in kinds]
+        boards = [jnp.stack([jnp.where(here, w.reshape(shape), np.uint32(0)) for w in board]) for board, here in kinds]
         points = count_points(g, jnp.stack(boards))
         if "ownership" in statistics:
             owned = points[:, 0] - points[:, 1]
         if "amaf" in statistics:
             first, wins, draws = (points[:, i : i + 2] for i in range(len(kinds) - 6, len(kinds), 2))
-            of_black = jnp.int32(outcome.WIN) * wins + draws
-            first_results = jnp.stack([of_black[:, 0], jnp.int32(outcome.WIN) * first[:, 1] - of_black[:, 1]], axis=1)
+            of_black = np.int32(outcome.WIN) * wins + draws
+            first_results = jnp.stack([of_black[:, 0], np.int32(outcome.WIN) * first[:, 1] - of_black[:, 1]], axis=1)
     length, truncated = (
-        jnp.where(valid, x.reshape(shape).astype(jnp.int32), jnp.int32(0)) for x in (records.length, records.truncated)
+        jnp.where(valid, x.reshape(shape).astype(jnp.int32), np.int32(0)) for x in (records.length, records.truncated)
     )
-    won, drawn = (jnp.where(results == jnp.int32(x), times, jnp.int32(0)) for x in (outcome.WIN, outcome.DRAW))
+    won, drawn = (jnp.where(results == np.int32(x), times, np.int32(0)) for x in (outcome.WIN, outcome.DRAW))
     return Sums(
         num_playouts=_total(times), wins=_total(won), draws=_total(drawn), lead=_total(each * times),
         squares=square_sums(each, times), length=_total(length), truncated=_total(truncated), margins=margins, owned=owned,

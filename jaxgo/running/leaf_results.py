@@ -237,7 +237,7 @@ def _first_plays(g: Geometry, records: Records, black: jax.Array, result: jax.Ar
     mine, theirs = (jnp.stack(board).reshape(-1, playouts, batch) for board in (records.first_black, records.first_white))
     black = jnp.broadcast_to(black, mine.shape)
     boards = jnp.concatenate([jnp.where(black, mine, theirs), jnp.where(black, theirs, mine)])
-    won, lost, drawn = (jnp.where(result == jnp.int32(x), ~jnp.uint32(0), jnp.uint32(0)) for x in (2, 0, 1))
+    won, lost, drawn = (jnp.where(result == np.int32(x), ~np.uint32(0), np.uint32(0)) for x in (2, 0, 1))
     won = jnp.concatenate([jnp.broadcast_to(x, mine.shape) for x in (won, lost)])
     drawn = jnp.broadcast_to(drawn, boards.shape)
 
@@ -247,15 +247,15 @@ def _first_plays(g: Geometry, records: Records, black: jax.Array, result: jax.Ar
         return counts, halves[:1] + sums.count_in_place(halves[1:], [board & here for board, here in zip(boards, won)])
 
     def step(i, counters):
-        start = i * jnp.int32(at_once)
-        boards_won_drawn = ([lax.dynamic_index_in_dim(x, start + jnp.int32(k), 1, False) for k in range(at_once)] for x in parts)
+        start = i * np.int32(at_once)
+        boards_won_drawn = ([lax.dynamic_index_in_dim(x, start + np.int32(k), 1, False) for k in range(at_once)] for x in parts)
         return in_one_loop(add, *counters, *boards_won_drawn)
 
     at_once = min(sums.AT_ONCE, playouts)
     more = ((0, 0), (0, -playouts % at_once), (0, 0))
     parts = [jnp.pad(x, more) for x in (boards, won, drawn)]
     # Not zeros outright: see `sums.count_points`.
-    zero, bits = boards[:, 0] & jnp.uint32(0), (playouts + at_once).bit_length()
+    zero, bits = boards[:, 0] & np.uint32(0), (playouts + at_once).bit_length()
     counters = lax.fori_loop(0, -(-playouts // at_once), step, ((zero,) * bits, (zero,) * (bits + 1)))
     return jnp.stack([_in_order(g, kind) for kind in counters], axis=2)
 

@@ -179,7 +179,7 @@ def _steps(step, state: State, columns: jax.Array, numbers: jax.Array, number: j
         state, found = step(*carried)
         return state, *exchange.exchange(number, jax.tree.leaves(found), asked)
 
-    state, _, numbers = lax.while_loop(lambda x: x[2][0] != jnp.int32(0), go_on, (state, columns, numbers))
+    state, _, numbers = lax.while_loop(lambda x: x[2][0] != np.int32(0), go_on, (state, columns, numbers))
     return state, numbers
 
 
@@ -196,43 +196,43 @@ def _step(
     place, count, oldest, awaited = numbers[1:5]
     table = state.table
     new = _arrive(shape, g, columns)
-    kept = lax.dynamic_update_slice(table, new.rows, (place * jnp.int32(shape.leaves), jnp.int32(0)))
-    table = jnp.where(count > jnp.int32(0), kept, table)
-    ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * jnp.int32(shape.playouts)
+    kept = lax.dynamic_update_slice(table, new.rows, (place * np.int32(shape.leaves), np.int32(0)))
+    table = jnp.where(count > np.int32(0), kept, table)
+    ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * np.int32(shape.playouts)
 
     def ready(number: jax.Array) -> Ready:
         start, at = jnp.zeros_like(number), jnp.zeros_like(number)
         for age in range(1, PLACES):
             later = number >= ends[age - 1]
-            start, at = jnp.where(later, ends[age - 1], start), jnp.where(later, jnp.int32(age), at)
-        at = lax.rem(at + oldest, jnp.int32(PLACES))
+            start, at = jnp.where(later, ends[age - 1], start), jnp.where(later, np.int32(age), at)
+        at = lax.rem(at + oldest, np.int32(PLACES))
         number = number - start
-        leaf = jnp.minimum(at * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts)), jnp.int32(len(table) - 1))
+        leaf = jnp.minimum(at * np.int32(shape.leaves) + lax.div(number, np.int32(shape.playouts)), np.int32(len(table) - 1))
         move, *row, seed, more_seed = tuple(table[leaf].T)
-        playout_number = lax.rem(number, jnp.int32(shape.playouts))
-        item = at * jnp.int32(shape.room) + playout_number * jnp.int32(shape.leaves) + lax.div(number, jnp.int32(shape.playouts))
-        item = jnp.where(number + start < ends[-1], item, jnp.int32(NO_ITEM))
+        playout_number = lax.rem(number, np.int32(shape.playouts))
+        item = at * np.int32(shape.room) + playout_number * np.int32(shape.leaves) + lax.div(number, np.int32(shape.playouts))
+        item = jnp.where(number + start < ends[-1], item, np.int32(NO_ITEM))
         last = move.astype(jnp.int32) if wants is not None and wants.last else None
         return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:-2], last)
 
     g_playing = playing_geometry(size)
-    first = oldest * jnp.int32(shape.room)
-    end = first + jnp.minimum(awaited, jnp.int32(1)) * jnp.int32(shape.room)
-    wanted = xla.Awaited(awaited * jnp.int32(shape.playouts), first, end)
+    first = oldest * np.int32(shape.room)
+    end = first + jnp.minimum(awaited, np.int32(1)) * np.int32(shape.room)
+    wanted = xla.Awaited(awaited * np.int32(shape.playouts), first, end)
     with bb.words_known(g_playing):
         flight = _wide(state.flight, shape, backend)
         if policy is not None:
             policy = policy.laid_out(g_playing)
         flight = xla.play_on(g_playing, flight, xla.Supply(ends[-1], ready, jnp.int32(max_plies(size))), wanted, policy)
-        flight = flight._replace(taken=flight.taken - awaited * jnp.int32(shape.playouts))
+        flight = flight._replace(taken=flight.taken - awaited * np.int32(shape.playouts))
         narrow = _narrow(flight)
         done = lax.dynamic_slice_in_dim(flight.rows, first, shape.room)
         records = wire.unpack(g_playing, tuple(done.T), None, True)
         if flight.events is not None:
             events = lax.dynamic_slice_in_dim(flight.events, first, shape.room)[:, LOGGED:]
             ply = lax.broadcasted_iota(jnp.int32, events.shape, 1)
-            records = records._replace(events=jnp.where(ply < records.length[:, None], events, jnp.int16(-1)))
-    of_oldest = lax.dynamic_slice_in_dim(table, oldest * jnp.int32(shape.leaves), shape.leaves)
+            records = records._replace(events=jnp.where(ply < records.length[:, None], events, np.int16(-1)))
+    of_oldest = lax.dynamic_slice_in_dim(table, oldest * np.int32(shape.leaves), shape.leaves)
     return State(narrow, table), _found(shape, g, new, records, of_oldest)
 
 
@@ -258,24 +258,24 @@ def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> New:
     """The leaves, after their moves."""
     num = num_columns_of_position(g)
     own, opp, ko, passes, black, streams = table_of(tuple(columns[:num]))
-    is_black = black != jnp.int32(0)
-    to_play = jnp.where(is_black, jnp.int8(BLACK), jnp.int8(-BLACK))
+    is_black = black != np.int32(0)
+    to_play = jnp.where(is_black, np.int8(BLACK), np.int8(-BLACK))
     stones = bb.choose(is_black, own, opp), bb.choose(is_black, opp, own)
     before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
     move = columns[num].astype(jnp.int32)
-    after = dynamics.played(before, jnp.maximum(move, jnp.int32(0)), move != jnp.int32(STAY))
+    after = dynamics.played(before, jnp.maximum(move, np.int32(0)), move != np.int32(STAY))
     rows = jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 : shape.num_kept]], axis=1)
     if not shape.features:
         return New(after, rows, None)
-    stays, earlier = move == jnp.int32(STAY), columns[-1].astype(jnp.int32)
-    last_moves = jnp.where(stays, earlier, move), jnp.where(stays, jnp.int32(-1), earlier)
-    last, one_before = (jnp.where(x == jnp.int32(g.num_points), jnp.int32(-1), x) for x in last_moves)
+    stays, earlier = move == np.int32(STAY), columns[-1].astype(jnp.int32)
+    last_moves = jnp.where(stays, earlier, move), jnp.where(stays, np.int32(-1), earlier)
+    last, one_before = (jnp.where(x == np.int32(g.num_points), np.int32(-1), x) for x in last_moves)
     return New(after, rows, (last, one_before))
 
 
 def _found(shape: Shape, g: Geometry, new: New, records: Records, rows: jax.Array) -> Found:
     """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
-    black, bounds = rows[:, -6] != jnp.uint32(0), rows[:, -4:-2].astype(jnp.int32)
+    black, bounds = rows[:, -6] != np.uint32(0), rows[:, -4:-2].astype(jnp.int32)
     sums, first_plays, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
     found = Found(leaf_results.describe(g, new.positions, new.last_moves), sums, first_plays)
     if shape.moves:

@@ -79,10 +79,10 @@ class Advisor(Policy):
         memory = lanes.memory
         assert memory is not None and memory.black is not None
         if memory.last is None:
-            black = memory.black != jnp.int32(0)
+            black = memory.black != np.int32(0)
             words = [jnp.where(black, column[0], column[1]) for column in self.planes]
         else:
-            row = (jnp.int32(1) - memory.black) * jnp.int32(self.planes[0].shape[0] // 2) + memory.last
+            row = (np.int32(1) - memory.black) * np.int32(self.planes[0].shape[0] // 2) + memory.last
             words = [column.at[row].get(mode="promise_in_bounds") for column in self.planes]
         boards = [tuple(words[i : i + g.num_words]) for i in range(0, len(words), g.num_words)]
         return super().known(g, lanes), boards

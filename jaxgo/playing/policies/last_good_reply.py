@@ -112,14 +112,14 @@ class LastGoodReply(Policy):
         """With the bit index of the reply, or of the pass, to each last move by bit index, one colour after the other."""
         point_of_index = np.full(g.pass_index + 1, g.num_points, np.int32)
         point_of_index[g.index_of_point] = np.arange(g.num_points + 1, dtype=np.int32)
-        index = jnp.asarray(g.index_of_point)[jnp.where(self.replies < jnp.int32(0), jnp.int32(g.num_points), self.replies)]
+        index = jnp.asarray(g.index_of_point)[jnp.where(self.replies < np.int32(0), np.int32(g.num_points), self.replies)]
         return self.tree_unflatten((self.size,), (self.chance, index[:, point_of_index].reshape(-1)))
 
     def known(self, g: Geometry, lanes: Lanes) -> Any:
         """The chance, and the reply."""
         memory = lanes.memory
         assert memory is not None and memory.black is not None and memory.last is not None
-        place = (jnp.int32(1) - memory.black) * jnp.int32(self.replies.shape[0] // 2) + memory.last
+        place = (np.int32(1) - memory.black) * np.int32(self.replies.shape[0] // 2) + memory.last
         return super().known(g, lanes), self.replies.at[place].get(mode="promise_in_bounds")
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:

@@ -42,8 +42,8 @@ class Mercy(Policy):
     def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
         """Those that are decided have no plies left."""
         lead = bb.count(lanes.own) - bb.count(lanes.opp)
-        decided = (jnp.abs(lead) >= known) & (lanes.plies > jnp.int32(0))
-        return lanes._replace(plies_left=jnp.where(decided, jnp.int32(0), lanes.plies_left))
+        decided = (jnp.abs(lead) >= known) & (lanes.plies > np.int32(0))
+        return lanes._replace(plies_left=jnp.where(decided, np.int32(0), lanes.plies_left))
 
     def __repr__(self) -> str:
         return self._named(stones=self.stones if isinstance(self.stones, jax.core.Tracer) else int(self.stones))

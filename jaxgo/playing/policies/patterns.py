@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.base.one_loop import in_one_loop
@@ -69,8 +70,8 @@ class Patterns(Policy):
         saving = of_lanes(g, lanes) if self.save else None
         if self.match:
             codes = jnp.stack(in_one_loop(lambda *x: surroundings(g, *x), lanes.own, lanes.opp, last))
-            words = jnp.asarray(pattern_table.table()).at[codes >> jnp.int32(5)].get(mode="promise_in_bounds")
-            matches = tuple((words >> (codes & jnp.int32(31)).astype(jnp.uint32) & jnp.uint32(1)).astype(jnp.int32))
+            words = jnp.asarray(pattern_table.table()).at[codes >> np.int32(5)].get(mode="promise_in_bounds")
+            matches = tuple((words >> (codes & np.int32(31)).astype(jnp.uint32) & np.uint32(1)).astype(jnp.int32))
         return Known(super().known(g, lanes), saving, matches)
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Known, coin: int = 0) -> list[Preference]:
@@ -84,7 +85,7 @@ class Patterns(Policy):
             found.append(Preference(bb.either(moves, captures), known.chance, coin, captures))
         if self.match:
             pairs = zip(known.matches, around)
-            matching = [tuple(jnp.where(match != jnp.int32(0), x, g.word(0)) for x in point) for match, point in pairs]
+            matching = [tuple(jnp.where(match != np.int32(0), x, g.word(0)) for x in point) for match, point in pairs]
             found.append(Preference(union(matching), known.chance, coin))
         if self.capture:
             captures = bb.both(taking, union(around))
@@ -105,35 +106,35 @@ def union(boards: list[Board]) -> Board:
 
 def surroundings(g: Geometry, own: Board, opp: Board, last: jax.Array) -> list[jax.Array]:
     """int32: what lies around each of the eight points around the last move, a number as `pattern_table.table` reads it."""
-    word_of, bit = last >> jnp.int32(g.word_bits.bit_length() - 1), last & jnp.int32(g.word_bits - 1)
-    slot = lax.div(bit, jnp.int32(g.stride))
-    y, x = slot * jnp.int32(g.num_words) + word_of, bit - slot * jnp.int32(g.stride)
+    word_of, bit = last >> np.int32(g.word_bits.bit_length() - 1), last & np.int32(g.word_bits - 1)
+    slot = lax.div(bit, np.int32(g.stride))
+    y, x = slot * np.int32(g.num_words) + word_of, bit - slot * np.int32(g.stride)
 
     def row(a: Board) -> jax.Array:
         """int32: the five bits around the last move in its row."""
         word = a[0]
         for w in range(1, g.num_words):
-            word = jnp.where(word_of == jnp.int32(w), a[w], word)
-        places = bit - jnp.int32(2)
-        left = word << jnp.maximum(-places, jnp.int32(0)).astype(word.dtype)
-        five = lax.shift_right_logical(left, jnp.maximum(places, jnp.int32(0)).astype(word.dtype)) & g.word(31)
+            word = jnp.where(word_of == np.int32(w), a[w], word)
+        places = bit - np.int32(2)
+        left = word << jnp.maximum(-places, np.int32(0)).astype(word.dtype)
+        five = lax.shift_right_logical(left, jnp.maximum(places, np.int32(0)).astype(word.dtype)) & g.word(31)
         return five.astype(jnp.int32)
 
     # Columns x - 2 to x + 2 that are on the board.
-    columns = (jnp.int32((1 << g.size) - 1) << jnp.int32(2)) >> x
+    columns = (np.int32((1 << g.size) - 1) << np.int32(2)) >> x
     both = own, opp
     north, south = ([move(g, a) for a in both] for move in (bb.from_north, bb.from_south))
     boards = {-1: north, 0: both, 1: south, -2: [bb.from_north(g, a) for a in north], 2: [bb.from_south(g, a) for a in south]}
     lows, highs = {}, {}
     for dy, (mine, theirs) in boards.items():
-        there = (y + jnp.int32(dy) >= jnp.int32(0)) & (y + jnp.int32(dy) < jnp.int32(g.size))
-        inside = jnp.where(there, columns, jnp.int32(0))
-        outside = ~inside & jnp.int32(31)
+        there = (y + np.int32(dy) >= np.int32(0)) & (y + np.int32(dy) < np.int32(g.size))
+        inside = jnp.where(there, columns, np.int32(0))
+        outside = ~inside & np.int32(31)
         lows[dy], highs[dy] = ((row(a) & inside) | outside for a in (mine, theirs))
 
     def around(rows: dict[int, jax.Array], dy: int, dx: int) -> jax.Array:
-        cells = [rows[dy + i] >> jnp.int32(dx + 1) & jnp.int32(7) for i in (-1, 0, 1)]
-        nine = cells[0] | cells[1] << jnp.int32(3) | cells[2] << jnp.int32(6)
-        return nine & jnp.int32(15) | nine >> jnp.int32(1) & jnp.int32(0xF0)
+        cells = [rows[dy + i] >> np.int32(dx + 1) & np.int32(7) for i in (-1, 0, 1)]
+        nine = cells[0] | cells[1] << np.int32(3) | cells[2] << np.int32(6)
+        return nine & np.int32(15) | nine >> np.int32(1) & np.int32(0xF0)
 
-    return [around(lows, dy, dx) | around(highs, dy, dx) << jnp.int32(8) for dy, dx in pattern_table.STEPS]
+    return [around(lows, dy, dx) | around(highs, dy, dx) << np.int32(8) for dy, dx in pattern_table.STEPS]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxgo.base.one_loop import in_one_loop
@@ -38,7 +39,7 @@ def of_lanes(g: Geometry, lanes: Lanes) -> Saving:
     def begin(own, opp, last, move, passes, plies_left):
         weak = may_be_in_atari(g, own, bb.complement(g, bb.either(own, opp)))
         beside = bb.any_point(bb.both(bb.neighbours(g, bb.one_point(g, last)), weak))
-        return weak, (beside & (move == jnp.int32(NO_MOVE)) & ~is_over(passes, plies_left)).astype(jnp.int32)
+        return weak, (beside & (move == np.int32(NO_MOVE)) & ~is_over(passes, plies_left)).astype(jnp.int32)
 
     last = lanes.memory.last
     weak, waiting = in_one_loop(begin, lanes.own, lanes.opp, last, lanes.move, lanes.passes, lanes.plies_left)
@@ -46,20 +47,20 @@ def of_lanes(g: Geometry, lanes: Lanes) -> Saving:
     boards = (lanes.own, lanes.opp, weak)
     nothing = tuple(jnp.zeros_like(x) for x in lanes.own)
     # Not numbers outright: in a `shard_map` they must vary over the mesh as the lanes do.
-    lane = lax.broadcasted_iota(jnp.int32, last.shape, 0) + (last & jnp.int32(0))
+    lane = lax.broadcasted_iota(jnp.int32, last.shape, 0) + (last & np.int32(0))
 
     def some(state):
         waiting, found = state
-        place = jnp.cumsum(waiting, dtype=jnp.int32) - jnp.int32(1)
-        place = jnp.where(waiting != jnp.int32(0), place, jnp.int32(share))
-        which = lane[:share] * jnp.int32(0) + jnp.int32(number)
+        place = jnp.cumsum(waiting, dtype=jnp.int32) - np.int32(1)
+        place = jnp.where(waiting != np.int32(0), place, np.int32(share))
+        which = lane[:share] * np.int32(0) + np.int32(number)
         which = which.at[place].set(lane, mode="drop")
         own, opp, weak, point = jax.tree.map(lambda x: x.at[which].get(mode="clip"), (*boards, last))
         made = _saving(g, own, opp, weak, point)
         found = jax.tree.map(lambda x, y: x.at[which].set(y, mode="drop"), found, made)
-        return jnp.where(place < jnp.int32(share), jnp.int32(0), waiting), found
+        return jnp.where(place < np.int32(share), np.int32(0), waiting), found
 
-    return lax.while_loop(lambda state: jnp.any(state[0] != jnp.int32(0)), some, (waiting, Saving(nothing, nothing)))[1]
+    return lax.while_loop(lambda state: jnp.any(state[0] != np.int32(0)), some, (waiting, Saving(nothing, nothing)))[1]
 
 
 def _saving(g: Geometry, own: Board, opp: Board, weak: Board, last: jax.Array) -> Saving:
@@ -75,14 +76,14 @@ def _saving(g: Geometry, own: Board, opp: Board, weak: Board, last: jax.Array) -
         free = bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp)))
         # A chain of which other stones are known to be out of atari is so, too.
         whole = ~bb.any_point(bb.both(bb.neighbours(g, chain), bb.without(own, weak)))
-        in_atari = whole & (bb.count(free) == jnp.int32(1))
+        in_atari = whole & (bb.count(free) == np.int32(1))
         beside = bb.both(bb.neighbours(g, chain), opp)
         move, attackers = (tuple(jnp.where(in_atari, x, g.word(0)) for x in board) for board in (free, beside))
         return move, bb.either(own, move), attackers
 
     def saved(own, opp, chain, move):
         left = bb.without(bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp))), move)
-        enough = bb.count(left) >= jnp.int32(2)
+        enough = bb.count(left) >= np.int32(2)
         return tuple(jnp.where(enough, x, g.word(0)) for x in move)
 
     # The chains in the four directions side by side, [4, L].
