@@ -15,13 +15,11 @@ with Ctrl-C, or, where a command says so, by SIGTERM.
 import argparse
 import contextlib
 import difflib
-import gc
 import importlib.metadata
 import os
 import signal
 import sys
 import threading
-import types
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -122,18 +120,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
     """Ctrl-C, or another signal, raises KeyboardInterrupt at any moment.
 
-    Python drops an exception that is raised in a callback of its garbage collector, and jax has such a callback: a Ctrl-C that
-    comes just then would do nothing. Here it comes again a moment later.
+    Python only prints an exception that is raised in a callback of its garbage collector, of which jax has one, or while an
+    object goes: a Ctrl-C that comes just then would do nothing. Here it comes again a moment later.
     """
 
-    def interrupt(number: int, frame: types.FrameType | None) -> None:
-        callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
-        while frame is not None:
-            if frame.f_code in callbacks:
-                threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, number]).start()
-                return
-            frame = frame.f_back
+    def interrupt(*_) -> None:
         raise KeyboardInterrupt
+
+    def dropped(exception) -> None:
+        if issubclass(exception.exc_type, KeyboardInterrupt):
+            threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, number]).start()
+        else:
+            printed(exception)
 
     ours = threading.current_thread() is threading.main_thread()
     usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
@@ -142,9 +140,11 @@ def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
         yield
         return
     signal.signal(number, interrupt)
+    printed, sys.unraisablehook = sys.unraisablehook, dropped
     try:
         yield
     finally:
+        sys.unraisablehook = printed
         signal.signal(number, usual)
 
 

@@ -1,8 +1,9 @@
 """The search: a tree on the host, fed by playouts from the device.
 
-A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Three rounds are under way
-at a time: the device has two of them while the host deals with the third. A round is always chosen without the results of those
-two, whether or not they are already there, so that the tree depends on nothing but the seed and the number of visits.
+A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Several rounds are under way
+at a time (`IN_FLIGHT`; three while the tree is small): the device has some of them while the host deals with the oldest. A round is
+always chosen without the results of those under way, whether or not they are already there, so that the tree depends on nothing
+but the seed and the number of visits.
 """
 
 import collections
@@ -27,7 +28,7 @@ from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
 
-#: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line.
+#: Rounds under way at a time, at most: the devices hold three, and do not wait for the host while others are in line.
 IN_FLIGHT = 8
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000

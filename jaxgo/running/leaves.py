@@ -24,7 +24,7 @@ from jaxgo.results import outcome
 from jaxgo.running.leaf_results import LeafResults as LeafResults
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.request import Devices, Seed, seed_words
-from jaxgo.running.ring import Line
+from jaxgo.running.ring import Rings
 from jaxgo.running.ring_program import Shape
 
 #: Calls of fewer leaves are not shared out among workers.
@@ -69,25 +69,25 @@ class Leaves:
         form, arrays = (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
         shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
         self._num_columns, self._bounds = shape.num_columns, outcome.bounds(self.komi, self.size**2)
-        self._line = Line(shape, workers, arrays)
+        self._rings = Rings(shape, workers, arrays)
 
     @property
     def num_workers(self) -> int:
         """Cores or devices that work."""
-        return len(self._line.rings)
+        return len(self._rings.rings)
 
     @property
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together."""
-        return sum(ring.busy for ring in self._line.rings)
+        return sum(ring.busy for ring in self._rings.rings)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
-        self._line.compile()
+        self._rings.compile()
 
     def close(self) -> None:
         """Ends the worker threads; calls that have not begun are dropped."""
-        self._line.close()
+        self._rings.close()
 
     @staticmethod
     def arguments_of(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -145,7 +145,7 @@ class Leaves:
         parts = max(-(-count // self._share), min(self.num_workers, -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
         room = Room(self.size, count, self.playouts if self.moves else 0, self.features)
-        return Call(room, self._line.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
+        return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
 
     def done(self, call: "Call") -> bool:
         """Whether a call is finished."""

@@ -67,20 +67,29 @@ class _Call:
 
 
 class Line:
-    """Calls that wait, and the rings that take them.
+    """Where calls wait for the rings that take them."""
+
+    def __init__(self) -> None:
+        self.waiting: collections.deque[_Call] = collections.deque()
+        self.under_way: list[collections.deque[_Call]] = []
+        """What each ring has, the oldest first."""
+        self.news = threading.Condition()
+        """Guards both."""
+        self.closed = False
+
+
+class Rings:
+    """Leaves on several devices, which share the work.
 
     Args:
       shape: of the calls.
-      devices: of the rings, one each.
+      devices: one for each ring.
       policy: the arrays of the policy that the playouts ask.
     """
 
     def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
-        self.waiting: collections.deque[_Call] = collections.deque()
-        self.news = threading.Condition()
-        """Guards the line and what its rings have under way."""
-        self.closed = False
-        self.rings = [Ring(self, shape, device, policy) for device in devices]
+        self._line = Line()
+        self.rings = [Ring(self._line, shape, device, policy) for device in devices]
 
     def compile(self) -> None:
         """Compiles the programs now, so that no later call has to."""
@@ -89,24 +98,26 @@ class Line:
 
     def close(self) -> None:
         """Ends the rings' threads; calls that have not begun are dropped."""
-        with self.news:
-            self.closed = True
-            while self.waiting:
-                self.waiting.popleft().future.cancel()
-            self.news.notify_all()
+        line = self._line
+        with line.news:
+            line.closed = True
+            while line.waiting:
+                line.waiting.popleft().future.cancel()
+            line.news.notify_all()
         for ring in self.rings:
             ring.close()
 
     def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[concurrent.futures.Future]:
         """Begins calls on leaves, uint32 [columns, n] each; when the future is done, the room has what was found."""
         calls = [_Call(columns, room, concurrent.futures.Future()) for columns, room in parts]
-        with self.news:
-            if self.closed:
+        line = self._line
+        with line.news:
+            if line.closed:
                 raise RuntimeError("these Leaves are closed: they take no calls any more")
-            self.waiting.extend(calls)
+            line.waiting.extend(calls)
             for ring in [ring for ring in self.rings if not ring.flying][: len(calls)]:
                 ring.begin()
-            self.news.notify_all()
+            line.news.notify_all()
         return [call.future for call in calls]
 
 
@@ -126,8 +137,8 @@ class Ring:
         self._policy = tuple(policy)
         self._places = PLACES if ring_program.flies(shape, self._backend) else 1
         self._state: Any = None
-        self.under_way: collections.deque[_Call] = collections.deque()
-        """The oldest first."""
+        self._under_way: collections.deque[_Call] = collections.deque()
+        line.under_way.append(self._under_way)
         self._new: _Call | None = None
         self._awaited: _Call | None = None
         self.flying = False
@@ -156,9 +167,9 @@ class Ring:
         """Runs the device's program until no calls are left."""
         while True:
             with self._news:
-                if self.under_way and all(call.unwanted for call in self.under_way):
+                if self._under_way and all(call.unwanted for call in self._under_way):
                     self._begin_anew()
-                if not self._waiting and not self.under_way:
+                if not self._waiting and not self._under_way:
                     self._set_flying(False)
                     return
             try:
@@ -205,21 +216,21 @@ class Ring:
         It takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first.
         """
         with self._news:
-            if not self._may_take() and not self.under_way and not self._line.closed:
+            if not self._may_take() and not self._under_way and not self._line.closed:
                 self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
                 self._counted = time.perf_counter()
-            if self.under_way and all(call.unwanted for call in self.under_way):
+            if self._under_way and all(call.unwanted for call in self._under_way):
                 return False
             self._new = self._take() if self._may_take() else None
-            if not self.under_way:
+            if not self._under_way:
                 return False
-            self._awaited = None if self._may_take() else self.under_way[0]
-            ages = [call.count for call in self.under_way]
+            self._awaited = None if self._may_take() else self._under_way[0]
+            ages = [call.count for call in self._under_way]
         new, awaited = self._new, self._awaited
         if new is not None:
             columns[:, : new.count] = new.columns
         numbers[:5] = (
-            1, new.place if new else 0, new.count if new else 0, self.under_way[0].place, awaited.count if awaited else 0,
+            1, new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
         )  # fmt: skip
         numbers[5:] = [*ages, *[0] * (PLACES - len(ages))]
         return True
@@ -228,14 +239,14 @@ class Ring:
         """Whether a call is waiting, and it is this ring's turn: no other has fewer under way."""
         while self._waiting and self._waiting[0].unwanted:
             self._waiting.popleft()
-        held = len(self.under_way)
-        return bool(self._waiting) and held < self._places and all(held <= len(ring.under_way) for ring in self._line.rings)
+        held = len(self._under_way)
+        return bool(self._waiting) and held < self._places and all(held <= len(others) for others in self._line.under_way)
 
     def _take(self) -> _Call:
         call = self._waiting.popleft()
-        last = self.under_way[-1].place if self.under_way else -1
+        last = self._under_way[-1].place if self._under_way else -1
         call.place = (last + 1) % self._places
-        self.under_way.append(call)
+        self._under_way.append(call)
         return call
 
     def _bring(self, positions: np.ndarray, *playouts: np.ndarray) -> None:
@@ -248,14 +259,14 @@ class Ring:
         if done is not None:
             done.room.take_playouts(*(x[: done.count] for x in playouts))
             with self._news:
-                self.under_way.popleft()
+                self._under_way.popleft()
             if done.future.set_running_or_notify_cancel():
                 done.future.set_result(None)
 
     def _fail(self, error: BaseException) -> None:
         """Fails the oldest call; what else is under way is played anew."""
         with self._news:
-            calls = self.under_way or self._waiting
+            calls = self._under_way or self._waiting
             if calls:
                 failed = calls.popleft()
                 if failed.future.set_running_or_notify_cancel():
@@ -264,6 +275,6 @@ class Ring:
 
     def _begin_anew(self) -> None:
         """Begins with an empty ring again; what is under way and still wanted is played once more."""
-        self._waiting.extendleft(call for call in reversed(self.under_way) if not call.unwanted)
-        self.under_way.clear()
+        self._waiting.extendleft(call for call in reversed(self._under_way) if not call.unwanted)
+        self._under_way.clear()
         self._state = None

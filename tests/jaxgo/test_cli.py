@@ -137,18 +137,25 @@ def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, er
     assert capsys.readouterr().err == error
 
 
-def test_ctrl_c_is_not_lost_in_a_callback_of_the_garbage_collector(tmp_path, monkeypatch, capsys) -> None:
-    """Where Python only prints an exception; jax has such a callback."""
-    (tmp_path / "interrupted_command.py").write_text("""
-import gc, signal, time
+@pytest.mark.parametrize("where", ["the garbage collector's callback", "an object's end"])
+def test_ctrl_c_is_not_lost_where_python_only_prints_an_exception(tmp_path, monkeypatch, capsys, where: str) -> None:
+    """jax has a callback of the garbage collector, and thread pools have some of objects that go."""
+    name = f"interrupted_{where[:3].strip()}"
+    (tmp_path / f"{name}.py").write_text(f"""
+import gc, signal, time, weakref
 SUMMARY = "is interrupted"
 def add_arguments(parser): pass
+class Thing: pass
 def run(args):
     times = []
-    def callback(phase, info):
+    def callback(*_):
         if not times:
             times.append(time.monotonic())
             signal.raise_signal(signal.SIGINT)
+    thing = Thing()
+    kept = weakref.ref(thing, callback)
+    if "object" in {where!r}:
+        del thing
     gc.callbacks.append(callback)
     try:
         gc.collect()
@@ -157,7 +164,7 @@ def run(args):
         gc.callbacks.remove(callback)
 """)
     monkeypatch.syspath_prepend(tmp_path)
-    entry = importlib.metadata.EntryPoint("mine", "interrupted_command", cli.GROUP)
+    entry = importlib.metadata.EntryPoint("mine", name, cli.GROUP)
     monkeypatch.setattr(cli, "_entries", lambda: {"mine": entry})
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

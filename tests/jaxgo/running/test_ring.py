@@ -232,13 +232,13 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
 def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
     """One that is slow leaves calls to the other; none has more under way than the other while calls are waiting."""
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2)
-    taken, rings = [], leaves._line.rings
+    taken, rings = [], leaves._rings.rings
 
     def slowed(number: int, seconds: float) -> None:
         take, bring = rings[number]._take, rings[number]._bring
 
         def taking():
-            assert len(rings[number].under_way) <= len(rings[1 - number].under_way)
+            assert len(rings[number]._under_way) <= len(rings[1 - number]._under_way)
             taken.append(number)
             return take()
 

@@ -1,5 +1,7 @@
 """Clients share the scheduler's thread and the device, counted in what is done for them."""
 
+import threading
+
 from search.analysis import scheduler as module
 from search.analysis.service import Service
 from tests.search.analysis.talk import Talk, eventually, is_final, query
@@ -39,8 +41,10 @@ def test_a_client_gets_as_many_turns_as_another_who_asks_for_sixty_times_as_much
 def test_priorities_count_within_a_client(service):
     """Of searches that are under way at once, the urgent one gets ahead."""
     talk = Talk(service)
-    low = [query(f"low{i}", maxVisits=4000, priority=0) for i in range(12)]
+    low, go_on = [query(f"low{i}", maxVisits=4000, priority=0) for i in range(12)], threading.Event()
+    service.scheduler._post(go_on.wait)  # so that none begins before all are there
     talk.send(*low, query("high", maxVisits=4000, priority=7))
+    go_on.set()
     replies = talk.wait(lambda replies: sum(map(is_final, replies)) == 13)
     place = [reply["id"] for reply in replies].index("high")
     assert place <= 2, [reply["id"] for reply in replies]
