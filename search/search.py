@@ -1,9 +1,9 @@
 """The search: a tree on the host, fed by playouts from the device.
 
-A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Several rounds are under way
-at a time (`IN_FLIGHT`; three while the tree is small): the device has some of them while the host deals with the oldest. A round is
-always chosen without the results of those under way, whether or not they are already there, so that the tree depends on nothing
-but the seed and the number of visits.
+A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Several rounds are under
+way at a time (`IN_FLIGHT`; three while the tree is small): the device has some of them while the host deals with the oldest. A
+round is always chosen without the results of those under way, whether or not they are already there, so that the tree depends on
+nothing but the seed and the number of visits.
 """
 
 import collections

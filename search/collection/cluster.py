@@ -109,6 +109,10 @@ class _Actor:
         if version() != wanted:
             raise RuntimeError(f"this node has jaxgo {version()}, the process that uses the cluster has {wanted}")
         keep_compiled()
+        if not on_gpu:
+            # XLA's threads, one for each core of the machine otherwise, which hand the parts of a program to each other: a worker
+            # would take 1.4 times the time of a core, of which others have less. Where XLA does not know it, nothing changes.
+            os.environ.setdefault("PJRT_NPROC", "1")
         import ray
 
         from search.collection.worker import Worker
