@@ -105,7 +105,7 @@ def search(made: Mapping) -> str:
 def analysis(made: Mapping) -> str:
     """Playouts a second that the analysis engine gives its clients."""
     rows = [
-        (entry["name"], short(entry["per_second"]), f"{entry['share']:.0%} of {entry['of']}" if "share" in entry else "")
+        (f"{entry['size']}x{entry['size']} {entry['name']}", short(entry["per_second"]), f"{entry['share']:.0%} of {entry['of']}" if "share" in entry else "")
         for entry in made["results"]
     ]
     return table((f"`jaxgo analysis`, {made['settings']['outstanding']} queries outstanding", "playouts/s", ""), rows)
