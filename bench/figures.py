@@ -104,10 +104,10 @@ def search(made: Mapping) -> str:
 
 def analysis(made: Mapping) -> str:
     """Playouts a second that the analysis engine gives its clients."""
-    rows = [
-        (f"{entry['size']}x{entry['size']} {entry['name']}", short(entry["per_second"]), f"{entry['share']:.0%} of {entry['of']}" if "share" in entry else "")
-        for entry in made["results"]
-    ]
+    rows = []
+    for entry in made["results"]:
+        share = f"{entry['share']:.0%} of {entry['of']}" if "share" in entry else ""
+        rows.append((f"{entry['size']}x{entry['size']} {entry['name']}", short(entry["per_second"]), share))
     return table((f"`jaxgo analysis`, {made['settings']['outstanding']} queries outstanding", "playouts/s", ""), rows)
 
 
