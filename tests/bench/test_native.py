@@ -1,6 +1,5 @@
 """Native engines by their commands: how they are named, what they may print, what is said of those that cannot be measured."""
 
-import os
 import pathlib
 import shlex
 import signal
@@ -144,5 +143,8 @@ def test_an_engine_ends_with_its_worker(tmp_path: pathlib.Path) -> None:
         time.sleep(0.02)
     parent.send_signal(signal.SIGTERM)
     assert parent.wait(30) == 128 + signal.SIGTERM
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+    # It is gone, or waits for nothing but to be taken notice of by the system's first process.
+    stat = pathlib.Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -38,13 +38,16 @@ def test_a_client_gets_as_many_turns_as_another_who_asks_for_sixty_times_as_much
     much.end(), little.end()
 
 
-def test_priorities_count_within_a_client(service):
+def test_priorities_count_within_a_client(service, monkeypatch):
     """Of searches that are under way at once, the urgent one gets ahead."""
-    talk = Talk(service)
-    low, go_on = [query(f"low{i}", maxVisits=4000, priority=0) for i in range(12)], threading.Event()
-    service.scheduler._post(go_on.wait)  # so that none begins before all are there
+    talk, searches, all_there = Talk(service), service.scheduler._searches, threading.Event()
+    step = searches._step
+    monkeypatch.setattr(searches, "_step", lambda task: all_there.is_set() and step(task))
+    low = [query(f"low{i}", maxVisits=4000, priority=0) for i in range(12)]
     talk.send(*low, query("high", maxVisits=4000, priority=7))
-    go_on.set()
+    assert eventually(lambda: len(searches.active) == 13 and all(task.search is not None for task in searches.active))
+    all_there.set()
+    service.scheduler.wake()
     replies = talk.wait(lambda replies: sum(map(is_final, replies)) == 13)
     place = [reply["id"] for reply in replies].index("high")
     assert place <= 2, [reply["id"] for reply in replies]
