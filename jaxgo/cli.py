@@ -125,10 +125,10 @@ def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
     """
 
     def interrupt(*_) -> None:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
     def dropped(exception) -> None:
-        if issubclass(exception.exc_type, KeyboardInterrupt):
+        if isinstance(exception.exc_value, KeyboardInterrupt) and exception.exc_value.args == (number,):
             threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, number]).start()
         else:
             printed(exception)

@@ -99,14 +99,14 @@ class LeafResults:
         """bool [B, K, max_plies]: whether the ply captured. None unless asked for."""
         return None if self.events is None else captured_of(self.events)
 
-    def position(self, black: ArrayLike, size: int) -> Position:
-        """The positions; `black`, bool [B], says where Black is to move, and `size` is N."""
+    def position(self, black: ArrayLike) -> Position:
+        """The positions; `black`, bool [B], says where Black is to move."""
         black = checks.bools("black", black, self.ko.shape)[:, None]
         own, opp = np.split(self.words, 2, axis=1)
         stones = (tuple(x.T.copy()) for x in (np.where(black, own, opp), np.where(black, opp, own)))
         to_play = np.where(black[:, 0], BLACK, -BLACK).astype(np.int8)
         blacks, whites, to_play, ko, passes = jax.device_put((*stones, to_play, self.ko, self.passes))
-        return Position(blacks, whites, to_play, ko, passes, checks.size(size))
+        return Position(blacks, whites, to_play, ko, passes, self.size)
 
     def some(self, index) -> "LeafResults":
         """The results of some leaves."""

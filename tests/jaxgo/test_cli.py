@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 
 import pytest
 
@@ -135,6 +136,27 @@ def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, er
     _command_module(tmp_path, monkeypatch, f"plugged_in_{status}", body)
     assert cli.main(["mine"]) == status
     assert capsys.readouterr().err == error
+
+
+def test_of_several_signals_the_one_that_was_dropped_comes_again(monkeypatch) -> None:
+    again = []
+    monkeypatch.setattr(cli.signal, "pthread_kill", lambda thread, number: again.append(number))
+    before = {number: signal.signal(number, usual) for number, usual in (
+        (signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL))}  # fmt: skip
+    try:
+        with cli.interruptible(), cli.interruptible(signal.SIGTERM):
+            for number in before:
+                thing = set()
+                kept = weakref.ref(thing, lambda _, number=number: signal.raise_signal(number))
+                del thing
+                deadline = time.monotonic() + 30
+                while kept() is not None or not again or again[-1] != number:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.01)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert again == list(before)
 
 
 @pytest.mark.parametrize("where", ["the garbage collector's callback", "an object's end"])

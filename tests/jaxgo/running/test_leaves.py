@@ -243,7 +243,7 @@ def test_leaves_are_positions_and_back():
     leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED)
     found = play(leaves, games, moves)
     black = np.array([game.to_play == (1 if move == STAY else -1) for game, move in zip(games, moves)])
-    position = found.position(black, 5)
+    position = found.position(black)
     np.testing.assert_array_equal(position.legal()[:, :-1], found.legal[:, 0])
     np.testing.assert_array_equal(position.hash(), np.stack([found.hash >> np.uint64(32), found.hash & np.uint64(2**32 - 1)], axis=1))
     words, ko, passes, is_black = Leaves.arguments_of(position)
