@@ -36,6 +36,7 @@ def _with_flags(level: int) -> str:
 def compile_lightly() -> None:
     """For this process and those it starts, if called before jax is imported."""
     os.environ["XLA_FLAGS"] = _with_flags(0)
+    os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"  # nor does the compiler ask where each operation was written
 
 
 def users_flags() -> str:

@@ -24,8 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Makes JAX strict."""
     import jax
 
-    # Tracing makes objects by the million: at Python's own threshold 8 % of the time goes into looking for garbage among them.
-    gc.set_threshold(10_000)
+    # Tracing makes objects by the million: at Python's own threshold 10 % of the time goes into looking for garbage among them.
+    gc.set_threshold(100_000)
     jax.config.update("jax_numpy_dtype_promotion", "strict")
     jax.config.update("jax_numpy_rank_promotion", "raise")
 

@@ -175,8 +175,8 @@ def test_a_match_goes_on_after_it_was_killed(tmp_path, capfd):
     assert "holds a match with seed 0, not 1" in capfd.readouterr().err
 
 
-def test_a_match_at_once_that_was_killed_goes_on_with_the_same_games(tmp_path):
-    """In processes of their own, one by one; together they are the games of a match that nothing has stopped."""
+def test_a_match_at_once_that_was_killed_goes_on_with_the_same_games(tmp_path, capfd):
+    """In another process, one by one; together they are the games of a match that nothing has stopped."""
     options = (*AT_ONCE, "--json")
     with begun(*options, "--output", str(tmp_path)) as process:
         next(line for line in process.stderr if "2 of" in line)
@@ -184,10 +184,12 @@ def test_a_match_at_once_that_was_killed_goes_on_with_the_same_games(tmp_path):
         process.kill()
         process.communicate(timeout=120)
     kept = (tmp_path / "games.jsonl").read_text().count("\n")
-    done, whole = match(*options, "--output", str(tmp_path), "--workers", "1"), match(*options)
+    done = match(*options, "--output", str(tmp_path), "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert 2 <= kept and f"{kept} games are in" in done.stderr
-    games = [[(g["number"], g["game"], g["result"]) for g in json.loads(x.stdout)["records"]] for x in (done, whole)]
+    assert cli.main(["match", *options]) == 0
+    found = done.stdout, capfd.readouterr().out
+    games = [[(g["number"], g["game"], g["result"]) for g in json.loads(x)["records"]] for x in found]
     assert games[0] == games[1] and len({game for _, game, _ in games[0]}) == 24
     assert b"seed 0 from stream" in (tmp_path / "0001.sgf").read_bytes()
 
