@@ -10,7 +10,7 @@ left of the oldest leaves play for the younger ones meanwhile. So only the last 
     (next steps)         the place's records are summed up                                  ->  rows, uint32
 
 Rings that work together take their calls from one line (`Line`), each as it comes round to it, so that one whose core does other
-work as well does less, and none waits for it.
+work as well does less, and none waits for it. Of small calls a ring takes several together.
 
 On CPUs the program goes on while calls follow each other, and exchanges leaves and rows with the host as it runs
 (`jaxgo.backends.exchange`), as to begin it costs a third of a step's time; elsewhere it is begun for each step.
@@ -25,7 +25,7 @@ import concurrent.futures
 import dataclasses
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -38,6 +38,8 @@ from jaxgo.running import ring_program
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
+#: A place has room for so many calls, if they are no more playouts than this: together small ones cost less.
+TOGETHER, ENOUGH = 4, 1024
 #: Seconds that a program waits for a call before it ends.
 PATIENCE = 0.002
 #: Seconds after which it ends in any case: alone on its device, and where other rings wait for that.
@@ -55,7 +57,6 @@ class _Call:
     columns: np.ndarray
     room: Room
     future: concurrent.futures.Future
-    place: int = -1
 
     @property
     def count(self) -> int:
@@ -66,12 +67,35 @@ class _Call:
         return self.future.cancelled()
 
 
+@dataclasses.dataclass(eq=False)
+class _Load:
+    """Calls that a ring has taken together."""
+
+    calls: list[_Call]
+    place: int
+
+    @property
+    def count(self) -> int:
+        return sum(call.count for call in self.calls)
+
+    @property
+    def unwanted(self) -> bool:
+        return all(call.unwanted for call in self.calls)
+
+    def parts(self) -> Iterator[tuple[_Call, slice]]:
+        """Each call, and which of the load's leaves are its."""
+        start = 0
+        for call in self.calls:
+            yield call, slice(start, start + call.count)
+            start += call.count
+
+
 class Line:
     """Where calls wait for the rings that take them."""
 
     def __init__(self) -> None:
         self.waiting: collections.deque[_Call] = collections.deque()
-        self.under_way: list[collections.deque[_Call]] = []
+        self.under_way: list[collections.deque[_Load]] = []
         """What each ring has, the oldest first."""
         self.news = threading.Condition()
         """Guards both."""
@@ -82,13 +106,16 @@ class Rings:
     """Leaves on several devices, which share the work.
 
     Args:
-      shape: of the calls.
+      shape: of a call.
       devices: one for each ring.
       policy: the arrays of the policy that the playouts ask.
     """
 
     def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
         self._line = Line()
+        if all(ring_program.flies(shape, backend_of(device)) for device in devices):
+            room = max(shape.leaves, min(TOGETHER * shape.leaves, ENOUGH // shape.playouts))
+            shape = dataclasses.replace(shape, leaves=room)
         self.rings = [Ring(self._line, shape, device, policy) for device in devices]
 
     def compile(self) -> None:
@@ -126,7 +153,7 @@ class Ring:
 
     Args:
       line: where its calls wait.
-      shape: of the calls.
+      shape: of what it takes together.
       device: which.
       policy: the arrays of the policy that the playouts ask.
     """
@@ -137,10 +164,10 @@ class Ring:
         self._policy = tuple(policy)
         self._places = PLACES if ring_program.flies(shape, self._backend) else 1
         self._state: Any = None
-        self._under_way: collections.deque[_Call] = collections.deque()
+        self._under_way: collections.deque[_Load] = collections.deque()
         line.under_way.append(self._under_way)
-        self._new: _Call | None = None
-        self._awaited: _Call | None = None
+        self._new: _Load | None = None
+        self._awaited: _Load | None = None
         self.flying = False
         """Whether its thread is at work."""
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
@@ -167,7 +194,7 @@ class Ring:
         """Runs the device's program until no calls are left."""
         while True:
             with self._news:
-                if self._under_way and all(call.unwanted for call in self._under_way):
+                if self._under_way and all(load.unwanted for load in self._under_way):
                     self._begin_anew()
                 if not self._waiting and not self._under_way:
                     self._set_flying(False)
@@ -219,16 +246,17 @@ class Ring:
             if not self._may_take() and not self._under_way and not self._line.closed:
                 self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
                 self._counted = time.perf_counter()
-            if self._under_way and all(call.unwanted for call in self._under_way):
+            if self._under_way and all(load.unwanted for load in self._under_way):
                 return False
             self._new = self._take() if self._may_take() else None
             if not self._under_way:
                 return False
             self._awaited = None if self._may_take() else self._under_way[0]
-            ages = [call.count for call in self._under_way]
+            ages = [load.count for load in self._under_way]
         new, awaited = self._new, self._awaited
         if new is not None:
-            columns[:, : new.count] = new.columns
+            for call, where in new.parts():
+                columns[:, where] = call.columns
         numbers[:5] = (
             1, new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
         )  # fmt: skip
@@ -242,39 +270,51 @@ class Ring:
         held = len(self._under_way)
         return bool(self._waiting) and held < self._places and all(held <= len(others) for others in self._line.under_way)
 
-    def _take(self) -> _Call:
-        call = self._waiting.popleft()
+    def _take(self) -> _Load:
+        """Takes this ring's share of the calls that wait, as far as they fit into a place."""
+        calls, room, line = [], self._shape.leaves, self._waiting
+        share = -(-len(line) // len(self._line.under_way)) if self._places > 1 else 1
+        while line and len(calls) < share and line[0].count <= room:
+            call = line.popleft()
+            if not call.unwanted:
+                calls.append(call)
+                room -= call.count
         last = self._under_way[-1].place if self._under_way else -1
-        call.place = (last + 1) % self._places
-        self._under_way.append(call)
-        return call
+        load = _Load(calls, (last + 1) % self._places)
+        self._under_way.append(load)
+        return load
 
     def _bring(self, positions: np.ndarray, *playouts: np.ndarray) -> None:
         """Takes what the program has found (`Found`)."""
         now = time.perf_counter()
         self.busy, self._counted = self.busy + now - self._counted, now
         if self._new is not None:
-            self._new.room.take_positions(positions[: self._new.count])
+            for call, where in self._new.parts():
+                call.room.take_positions(positions[where])
         done = self._awaited
         if done is not None:
-            done.room.take_playouts(*(x[: done.count] for x in playouts))
+            for call, where in done.parts():
+                call.room.take_playouts(*(x[where] for x in playouts))
             with self._news:
                 self._under_way.popleft()
-            if done.future.set_running_or_notify_cancel():
-                done.future.set_result(None)
+            for call in done.calls:
+                if call.future.set_running_or_notify_cancel():
+                    call.future.set_result(None)
 
     def _fail(self, error: BaseException) -> None:
         """Fails the oldest call; what else is under way is played anew."""
         with self._news:
-            calls = self._under_way or self._waiting
+            calls = self._under_way[0].calls if self._under_way else self._waiting
             if calls:
-                failed = calls.popleft()
+                failed = calls[0]
+                del calls[0]
                 if failed.future.set_running_or_notify_cancel():
                     failed.future.set_exception(error)
             self._begin_anew()
 
     def _begin_anew(self) -> None:
         """Begins with an empty ring again; what is under way and still wanted is played once more."""
-        self._waiting.extendleft(call for call in reversed(self._under_way) if not call.unwanted)
+        calls = [call for load in self._under_way for call in load.calls if not call.unwanted]
+        self._waiting.extendleft(reversed(calls))
         self._under_way.clear()
         self._state = None

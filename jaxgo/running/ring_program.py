@@ -30,7 +30,7 @@ from jaxgo.running import leaf_results
 #: more, the move before.
 MORE_COLUMNS = 5
 #: Playouts of a call for each lane.
-PER_LANE = 3
+PER_LANE = 4
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
 PLACES = 3

@@ -13,7 +13,7 @@ from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 from search.findings import Findings
 from search.players import search_options
-from search.search import IN_FLIGHT, Search, memory_for
+from search.search import Search, memory_for
 
 #: Searches of more playouts have several rounds under way, so that one alone keeps the device busy; others one, which costs less.
 LARGE_SEARCH = 20_000
@@ -84,7 +84,7 @@ class Searches:
         options, size = self._options, task.query.size
         task.search = Search(
             task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
-            seed=task.seed, history=task.history, memory=task.memory, in_flight=IN_FLIGHT if task.playouts > LARGE_SEARCH else 1,
+            seed=task.seed, history=task.history, memory=task.memory, in_flight=None if task.playouts > LARGE_SEARCH else 1,
             device=self._devices[size].seat(task.client, task.priority), restrictions=task.query.restrictions,
             policy=options.policy,
         )  # fmt: skip

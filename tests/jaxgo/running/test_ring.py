@@ -53,6 +53,28 @@ def test_calls_under_way_together(moves):
         assert_equal(leaves.gather(call), result)
 
 
+@pytest.mark.parametrize("devices", [1, 2])
+def test_small_calls_are_taken_together(monkeypatch, devices):
+    """As many as there is room for, of those that wait; but none takes more than its share. Each call has what is its own."""
+    real, loads = ring.Ring._take, []
+
+    def take(self):
+        waiting = len(self._waiting)
+        loads.append((real(self), waiting))
+        return loads[-1][0]
+
+    counts = [3] * 40
+    expected = one_by_one(counts)
+    monkeypatch.setattr(ring.Ring, "_take", take)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=devices)
+    under_way = [start(leaves, count, 3 * i) for i, count in enumerate(counts)]
+    for call, result in zip(under_way, expected):
+        assert_equal(leaves.gather(call), result)
+    taken = [len(load.calls) for load, _ in loads]
+    assert sum(taken) == 40 and 1 < max(taken) and max(load.count for load, _ in loads) <= ring.TOGETHER * LEAVES
+    assert all(len(load.calls) <= -(-waiting // devices) for load, waiting in loads)
+
+
 def test_words_of_64_bits_stay_on_the_device():
     """Boards above 15x15 are played in 64-bit words, which jax knows only where it is told so."""
     position, streams = Position.empty(16, 3), np.arange(3)
@@ -170,7 +192,8 @@ def test_a_call_that_fails_does_not_spoil_those_beside_it(monkeypatch):
                 failed += 1
             else:
                 assert_equal(found, result)
-        assert failed == 1
+        assert failed == (next(steps) > failing)  # otherwise there were not so many steps
+        assert failed or failing > 1
 
 
 @pytest.mark.parametrize("moves", [False, True])
