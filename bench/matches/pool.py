@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool as BrokenProcessPool
 from bench.hardware import usable_cores
 from bench.matches import engine
 from bench.matches.playing import Match, play
+from jaxgo.cli import look_for_less_garbage
 
 
 def places(workers: int, cores_each: int) -> list[list[int]]:
@@ -82,6 +83,7 @@ def _begin(free) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, free.get())
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    look_for_less_garbage()
 
 
 def _end_with_the_parent() -> None:

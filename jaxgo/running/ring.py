@@ -272,7 +272,8 @@ class Ring:
 
     def _take(self) -> _Load:
         """Takes this ring's share of the calls that wait, as far as they fit into a place."""
-        calls, room, line = [], self._shape.leaves, self._waiting
+        calls: list[_Call] = []
+        room, line = self._shape.leaves, self._waiting
         share = -(-len(line) // len(self._line.under_way)) if self._places > 1 else 1
         while line and len(calls) < share and line[0].count <= room:
             call = line.popleft()

@@ -149,7 +149,7 @@ def test_a_report_says_what_was_played_by_what(kept, capfd):
 
 def test_a_match_goes_on_after_it_was_killed(tmp_path, capfd):
     """Killed without warning in the middle of games: all processes end, finished games stay, the others are played once."""
-    options = (*QUICK, "--output", str(tmp_path / "match"), "--json")
+    options = (*QUICK, "--output", str(tmp_path / "match"), "--workers", "1", "--json")
     with begun(*options, "--games", "2000") as process:
         next(line for line in process.stderr if "3 of" in line)
         workers = children(process.pid)

@@ -1,5 +1,6 @@
 """The `jaxgo` command itself: finding and loading sub-commands, exit statuses, speed of the help."""
 
+import gc
 import importlib.metadata
 import json
 import os
@@ -136,6 +137,18 @@ def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, er
     _command_module(tmp_path, monkeypatch, f"plugged_in_{status}", body)
     assert cli.main(["mine"]) == status
     assert capsys.readouterr().err == error
+
+
+def test_little_time_goes_into_looking_for_garbage():
+    """Where somebody has asked for still less, that holds."""
+    before = gc.get_threshold()
+    try:
+        for already in (700, 2 * cli.BETWEEN_LOOKS):
+            gc.set_threshold(already, 7, 9)
+            cli.look_for_less_garbage()
+            assert gc.get_threshold()[:2] == (max(already, cli.BETWEEN_LOOKS), 7)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_of_several_signals_the_one_that_was_dropped_comes_again(monkeypatch) -> None:
