@@ -19,7 +19,9 @@ SUMMARY = "speed, memory and start-up time on this machine, by itself and beside
 #: The playout policies that can be priced.
 POLICIES = ("capture", "reply", "advisor", "patterns")
 #: The benchmarks, in the order of the help; the first is the default.
-BENCHMARKS = ("throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "kernel", "limit", "history")
+BENCHMARKS = (
+    "throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "curves", "kernel", "limit", "history",
+)  # fmt: skip
 DEFAULT = BENCHMARKS[0]
 
 _DESCRIPTION = """\
@@ -35,6 +37,7 @@ examples:
   jaxgo bench peers --native './bench {size} {playouts}'   beside any engine that prints playouts and seconds
   jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
   jaxgo bench limit --plot limit.png            how near playouts come to what a core could do
+  jaxgo bench curves --plot curves.png          playouts per second by board, call, lanes, devices and rounds
   jaxgo bench kernel                            the GPU kernel's registers, and what its playouts cost, without a GPU
 
 The result goes to stdout, progress to stderr. Figures of the whole machine hold only while nothing else runs;
@@ -88,10 +91,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--timeout", type=_length("--timeout"), metavar="S", default=argparse.SUPPRESS,
                 help=f"seconds that a run of a native engine may take (default: {module.TIMEOUT:g})",
             )  # fmt: skip
-        if name == "limit":
+        if name in ("limit", "curves"):
+            what = "the shares" if name == "limit" else "the curves"
             one.add_argument(
                 "--plot", metavar="FILE.png", default=argparse.SUPPRESS,
-                help="draws the shares into a .png, .svg or .pdf (pip install 'jaxgo[plot]')",
+                help=f"draws {what} into a .png, .svg or .pdf (pip install 'jaxgo[plot]')",
             )  # fmt: skip
         if name == "history":
             one.add_argument("--since", metavar="DATE", default=argparse.SUPPRESS, help="leave out older commits, as of git log")

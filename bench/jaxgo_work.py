@@ -11,23 +11,40 @@ from bench.measure import Work
 class Evaluate:
     """`jaxgo.evaluate` with all its outputs."""
 
-    def __init__(self, size: int, komi: float = 7.5, seed: int = 0):
+    def __init__(self, size: int, komi: float = 7.5, seed: int = 0, **options):
         """Makes the position.
 
         Args:
           size: of the board.
           komi: points that White gets.
           seed: of the first run; each run takes the next.
+          **options: others of `jaxgo.evaluate`.
         """
         self._position = jaxgo.Position.empty(size)
-        self._komi = komi
+        self._options = {"komi": komi, **options}
         self._seed = seed
 
     def run(self, count: int) -> Work:
         """Evaluates with `count` playouts."""
         self._seed += 1
-        evaluation = jaxgo.evaluate(self._position, count, komi=self._komi, seed=self._seed)
+        evaluation = jaxgo.evaluate(self._position, count, seed=self._seed, **self._options)
         return Work(int(evaluation.num_playouts.sum()), float(evaluation.length_mean[0]), float(evaluation.win_rate[0]))
+
+
+class Calls:
+    """One call of `jaxgo.evaluate` after the other, of so many positions and so many playouts of each."""
+
+    def __init__(self, size: int, positions: int, playouts: int):
+        self._positions, self._playouts = jaxgo.Position.empty(size, positions), playouts
+        self._seed = 0
+
+    def run(self, count: int) -> Work:
+        """Makes calls until there are at least `count` playouts."""
+        done = 0
+        while done < count:
+            self._seed += 1
+            done += int(jaxgo.evaluate(self._positions, self._playouts, seed=self._seed).num_playouts.sum())
+        return Work(done)
 
 
 #: Playout policies by name, as they are priced: those that learn have learned from so many uniform playouts.

@@ -15,7 +15,7 @@ import sys
 
 import pytest
 
-from bench import command, differences, engines, gnugo_work, measure, peers, report, search, series, throughput, worker
+from bench import command, curves, differences, engines, gnugo_work, measure, peers, report, search, series, throughput, worker
 from jaxgo import cli
 
 pytestmark = pytest.mark.usefixtures("few_workers")
@@ -244,6 +244,30 @@ def test_scaling() -> None:
         assert_spread(entry["microseconds"])
         assert entry["peak_bytes"] is None or entry["peak_bytes"] > 2**20
     assert document["growth"][0]["cost_ratio"] > 0
+
+
+def test_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A few points of each."""
+    few = {"CALLS": (1, 8), "POSITIONS": (1, 8), "LANES": (16,), "DEVICES": (1, 3), "LEAVES": (4, 8), "PLAYOUTS": (2,)}
+    for name, values in few.items():
+        monkeypatch.setattr(curves, name, values)
+    picture = tmp_path / "curves.png"
+    document = result_of("curves", "--sizes", "2,3", "--runs", "1", "--count", "64", "--plot", str(picture))
+    assert_says_what_it_ran_on(document, "curves")
+    places = [(entry["curve"], entry["line"].split()[0], entry["x"], entry["size"]) for entry in document["results"]]
+    assert places == [
+        ("board", "evaluate", 2, 2), ("board", "evaluate", 3, 3),
+        ("call", "one", 1, 2), ("call", "one", 8, 2), ("call", "8", 1, 2),
+        ("lanes", "evaluate", 16, 2), ("devices", "workers,", 1, 2), ("devices", "simulated", 3, 2),
+        ("search", "2", 4, 2), ("search", "2", 8, 2),
+    ]  # fmt: skip
+    for entry in document["results"]:
+        assert_spread(entry["per_second"])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    report.show(document, curves.tables(document))
+    text = capsys.readouterr().out
+    for part in ("by board size N", "by leaves of a round, at most, 2x2", "simulated devices, on", "per second on the whole machine"):
+        assert part in text
 
 
 def test_tables_name_the_hardware_and_every_size(throughput_document: dict, capsys: pytest.CaptureFixture[str]) -> None:
