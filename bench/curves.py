@@ -28,7 +28,7 @@ USUAL = 9
 CALLS, POSITIONS = (1, 10, 100, 1_000, 10_000, 100_000), (1, 64)
 LANES = (16, 48, 144, 432, 1072, 2144)
 DEVICES = (1, 2, 4, 8)
-LEAVES, PLAYOUTS = (8, 16, 32, 64, 128, 256, 512), (2, 8, 32)
+LEAVES, PLAYOUTS = (8, 16, 32, 64, 128, 256), (2, 8, 32)
 #: Playouts of a first call.
 FIRST = 1000
 
@@ -120,10 +120,11 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
 
     Returns:
       The report. `results` has an entry per point with `curve`, `line`, `x`, `size` and the spread `per_second`, of CPU time for
-      curves with `one_core`; `curves` has `name`, `axis` and `one_core` of each.
+      curves with `one_core`; `curves` has `name`, `axis` and `one_core` of each; `failed` why points are missing, by their names.
     """
     made = report.begin("curves", hardware.describe(), {"sizes": list(sizes), **vars(plan)})
     results: list[dict[str, object]] = []
+    failed: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as cache:
         for curve in CURVES:
             for (_, simulated), points in _by_worker(curve.points(sizes)).items():
@@ -132,10 +133,10 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
                     flags = os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={simulated}"
                     variables["XLA_FLAGS"] = " ".join(flags).strip()
                 with Worker(cores=one_core() if curve.one_core else None, environment=variables) as worker:
-                    results += _measured(curve, points, worker, plan, within(say, curve.name))
+                    results += _measured(curve, points, worker, plan, within(say, curve.name), failed)
                     made["software"] = worker.call("bench.hardware:software")
     curves = [{"name": curve.name, "axis": curve.axis, "one_core": curve.one_core} for curve in CURVES]
-    made |= {"pinned": Worker.pinned, "curves": curves, "results": results}
+    made |= {"pinned": Worker.pinned, "curves": curves, "results": results, "failed": failed}
     if plot is not None:
         from bench.curves_plot import draw
 
@@ -157,15 +158,17 @@ def _first(arguments: Mapping[str, object]) -> int:
     return max(one, min(FIRST, 20 * one))
 
 
-def _measured(curve: Curve, points: Sequence[Point], worker: Worker, plan: Plan, say: Say) -> list[dict[str, object]]:
-    """The entries of points."""
+def _measured(
+    curve: Curve, points: Sequence[Point], worker: Worker, plan: Plan, say: Say, failed: dict[str, str]
+) -> list[dict[str, object]]:  # fmt: skip
+    """The entries of points; `failed` takes why some are missing."""
+    by_name = {f"{curve.name}: {point.label}, {point.x}": point for point in points}
     contenders = [
-        Contender(f"{point.label}, {point.x}", worker, point.target, dict(point.arguments), _first(point.arguments))
-        for point in points
+        Contender(name, worker, point.target, dict(point.arguments), _first(point.arguments)) for name, point in by_name.items()
     ]
-    runs = run_in_turn(contenders, plan, say)
     out = []
-    for point, run in zip(points, runs.values(), strict=True):
+    for name, run in run_in_turn(contenders, plan, say, failed).items():
+        point = by_name[name]
         rates = [sample.per_cpu_second if curve.one_core else sample.per_second for sample in run.samples]
         entry = {"curve": curve.name, "line": point.label, "x": point.x, "size": point.size, "per_second": spread(rates)}
         out.append(entry | ({"core_share": run.core_share} if curve.one_core else {}))
@@ -177,8 +180,10 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     out: list[report.Table | str] = []
     for curve in made["curves"]:
         entries = [entry for entry in made["results"] if entry["curve"] == curve["name"]]
+        if not entries:
+            continue
         board = "" if curve["name"] == "board" else f", {entries[0]['size']}x{entries[0]['size']}"
         per = "per CPU second of one core" if curve["one_core"] else "per second on the whole machine"
         rows = [(entry["line"], f"{entry['x']:,}", report.rate(entry["per_second"])) for entry in entries]
         out.append(report.Table(f"playouts {per} by {curve['axis']}{board}", ("", curve["name"], "playouts/s"), rows))
-    return [*out, *report.shared_core(made["results"])]
+    return [*out, *(f"{name}: {why}" for name, why in made["failed"].items()), *report.shared_core(made["results"])]

@@ -16,7 +16,7 @@ def draw(made: Mapping[str, object], path: str) -> None:
     """
     from matplotlib.figure import Figure
 
-    curves = made["curves"]
+    curves = [curve for curve in made["curves"] if any(entry["curve"] == curve["name"] for entry in made["results"])]
     rows = -(-len(curves) // _COLUMNS)
     figure = Figure(figsize=(4.7 * _COLUMNS, 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
     panels = figure.subplots(rows, _COLUMNS, squeeze=False).flat
