@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bench import hardware, report
 from bench.measure import spread
-from bench.series import Contender, Plan, Say, run_in_turn, within
+from bench.series import Contender, Plan, Say, run_in_turn
 from bench.worker import Worker, environment, one_core
 
 SUMMARY = "playouts per second by board, size of a call, lanes, devices and rounds of a search, as a plot"
@@ -133,7 +133,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
                     flags = os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={simulated}"
                     variables["XLA_FLAGS"] = " ".join(flags).strip()
                 with Worker(cores=one_core() if curve.one_core else None, environment=variables) as worker:
-                    results += _measured(curve, points, worker, plan, within(say, curve.name), failed)
+                    results += _measured(curve, points, worker, plan, say, failed)
                     made["software"] = worker.call("bench.hardware:software")
     curves = [{"name": curve.name, "axis": curve.axis, "one_core": curve.one_core} for curve in CURVES]
     made |= {"pinned": Worker.pinned, "curves": curves, "results": results, "failed": failed}

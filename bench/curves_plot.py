@@ -19,10 +19,10 @@ def draw(made: Mapping[str, object], path: str) -> None:
     curves = [curve for curve in made["curves"] if any(entry["curve"] == curve["name"] for entry in made["results"])]
     rows = -(-len(curves) // _COLUMNS)
     figure = Figure(figsize=(4.7 * _COLUMNS, 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
-    panels = figure.subplots(rows, _COLUMNS, squeeze=False).flat
+    panels = list(figure.subplots(rows, _COLUMNS, squeeze=False).flat)
     for axes, curve in zip(panels, curves):
         _panel(axes, curve, [entry for entry in made["results"] if entry["curve"] == curve["name"]])
-    for axes in list(panels)[len(curves) :]:
+    for axes in panels[len(curves) :]:
         axes.set_axis_off()
     machine = made["hardware"]
     title = f"jaxgo {made['jaxgo']}, {machine['cpu']}, {machine['cores_usable']} cores, jax {made['software']['jax']}"
@@ -44,7 +44,11 @@ def _panel(axes, curve: Mapping, entries: Sequence[Mapping]) -> None:
         errors = [[rate["median"] - rate["min"] for rate in rates], [rate["max"] - rate["median"] for rate in rates]]
         places = [point["x"] for point in points]
         axes.errorbar(places, medians, yerr=errors, color=colour, marker=marker, ms=5, lw=1.3, capsize=2.5, label=line)
-    axes.set_yscale("log")
+    rates = [entry["per_second"] for entry in entries]
+    if max(rate["max"] for rate in rates) > 10 * min(rate["min"] for rate in rates):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     places = sorted({entry["x"] for entry in entries})
     if curve["name"] == "board":
         axes.set_xticks([place for place in places if place % 2 or len(places) < 12])

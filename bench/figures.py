@@ -4,17 +4,19 @@
     python -m bench.figures --check    only says which are not those of the newest results, and fails if there are any
 
 A page has a place for each, between `<!-- figures: NAME -->` and `<!-- end of figures -->`; the names are those of `FIGURES`.
-Under each stands what was measured on what, at which commit, and the command that measures it again.
+Under each stands what was measured on what, at which commit, and the command that measures it again. A picture's file says of
+itself which result it shows.
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from bench import report
+from bench import curves_plot, report
 from bench.engines import JAXGO
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -71,6 +73,12 @@ def source(made: Mapping) -> str:
         f"\n{machine['cpu']}, {machine['cores_usable']} cores, {machine['load_at_start']}; {versions}; "
         f"jaxgo {made['jaxgo']}{commit}, {made['date'][:10]}: `{made['command']}`.\n"
     )
+
+
+def curves(made: Mapping) -> str:
+    """The picture of how rates change."""
+    place = PICTURES["curves"].relative_to(ROOT / "docs").as_posix()
+    return f"![Playouts per second by board, size of a call, games side by side, devices, and rounds of a search]({place})\n"
 
 
 def short(figures: Mapping[str, float]) -> str:
@@ -148,9 +156,11 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
 
 #: Figures by the name of their benchmark: how they are written from its newest result.
 FIGURES: dict[str, Callable[[Mapping], str]] = {
-    "throughput": throughput, "search": search, "analysis": analysis, "peers": peers, "startup": startup,
+    "throughput": throughput, "search": search, "analysis": analysis, "peers": peers, "startup": startup, "curves": curves,
 }  # fmt: skip
 MATCHES = "matches"
+#: Pictures by the name of their benchmark.
+PICTURES = {"curves": ROOT / "docs" / "pictures" / "curves.png"}
 
 
 def written(text: str, results: pathlib.Path = RESULTS) -> str:
@@ -175,6 +185,21 @@ def pages() -> Iterator[tuple[pathlib.Path, str, str]]:
         yield ROOT / name, text, written(text)
 
 
+def pictures() -> Iterator[tuple[pathlib.Path, dict, bool]]:
+    """Each picture: its place, the result that it is to show, and whether it does."""
+    for name, path in PICTURES.items():
+        made = newest(name)
+        yield path, made, path.exists() and _title(path) == curves_plot.title_of(made)
+
+
+def _title(path: pathlib.Path) -> str | None:
+    """What a picture's file says of itself."""
+    from PIL import Image  # comes with matplotlib
+
+    with Image.open(path) as picture:
+        return picture.info.get("Title")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes or checks the figures; the exit status."""
     as_written = argparse.RawDescriptionHelpFormatter
@@ -182,12 +207,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
     try:
-        differing = [(path, new) for path, old, new in pages() if old != new]
+        differing: dict[pathlib.Path, Callable[[], object]] = {
+            path: functools.partial(path.write_text, new, "utf-8") for path, old, new in pages() if old != new
+        }
+        differing |= {path: functools.partial(curves_plot.draw, made, str(path)) for path, made, same in pictures() if not same}
     except Missing as error:
         parser.exit(1, f"python -m bench.figures: {error}\n")
-    for path, new in differing:
+    for path, write in differing.items():
         if not check:
-            path.write_text(new, "utf-8")
+            write()
         print(f"{path.relative_to(ROOT)}: {'not the figures of the newest results' if check else 'written'}", file=sys.stderr)
     return int(check and bool(differing))
 

@@ -13,6 +13,13 @@ def test_the_pages_say_what_was_measured():
         assert text == wanted, f"{path} has other figures: python -m bench.figures"
 
 
+def test_the_pictures_show_what_was_measured():
+    """The same command draws them."""
+    pytest.importorskip("matplotlib")
+    for path, made, same in figures.pictures():
+        assert same, f"{path} is not of the result of {made['date']}: python -m bench.figures"
+
+
 def test_a_page_without_places_stays_as_it_is(tmp_path):
     assert figures.written("# Title\n\n| a | b |\n", tmp_path) == "# Title\n\n| a | b |\n"
 
