@@ -12,7 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from jaxgo.cli import EXIT_DONE, EXIT_FAILED, UsageError
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 
 SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
 
@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(made, indent=2, allow_nan=False))
     else:
         report.show(made, benchmark.tables(made))
-    return EXIT_DONE
+    return EXIT_DONE if made.get("complete", True) else EXIT_INTERRUPTED
 
 
 def _add_common(parser: argparse.ArgumentParser, default: object, sizes: Sequence[int]) -> None:

@@ -1,5 +1,6 @@
 """How rates change with the board, with the size of a call, with lanes, devices, and the rounds of a search."""
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -120,12 +121,14 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
 
     Returns:
       The report. `results` has an entry per point with `curve`, `line`, `x`, `size` and the spread `per_second`, of CPU time for
-      curves with `one_core`; `curves` has `name`, `axis` and `one_core` of each; `failed` why points are missing, by their names.
+      curves with `one_core`; `curves` has `name`, `axis` and `one_core` of each; `failed` why points are missing, by their names;
+      `complete` whether it came to its end: Ctrl-C leaves the lines that are finished.
     """
     made = report.begin("curves", hardware.describe(), {"sizes": list(sizes), **vars(plan)})
+    curves = [{"name": curve.name, "axis": curve.axis, "one_core": curve.one_core} for curve in CURVES]
     results: list[dict[str, object]] = []
-    failed: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as cache:
+    made |= {"pinned": Worker.pinned, "curves": curves, "results": results, "failed": {}, "complete": False}
+    with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as cache:
         for curve in CURVES:
             for (_, simulated), points in _by_worker(curve.points(sizes)).items():
                 variables = environment(cache=cache, platform="cpu" if curve.one_core or simulated else None)
@@ -133,11 +136,10 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
                     flags = os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={simulated}"
                     variables["XLA_FLAGS"] = " ".join(flags).strip()
                 with Worker(cores=one_core() if curve.one_core else None, environment=variables) as worker:
-                    results += _measured(curve, points, worker, plan, say, failed)
                     made["software"] = worker.call("bench.hardware:software")
-    curves = [{"name": curve.name, "axis": curve.axis, "one_core": curve.one_core} for curve in CURVES]
-    made |= {"pinned": Worker.pinned, "curves": curves, "results": results, "failed": failed}
-    if plot is not None:
+                    results += _measured(curve, points, worker, plan, say, made["failed"])
+        made["complete"] = True
+    if plot is not None and results:
         from bench.curves_plot import draw
 
         draw(made, plot)
@@ -177,7 +179,7 @@ def _measured(
 
 def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
-    out: list[report.Table | str] = []
+    out: list[report.Table | str] = [] if made["complete"] else ["PARTIAL, interrupted: the lines that were finished"]
     for curve in made["curves"]:
         entries = [entry for entry in made["results"] if entry["curve"] == curve["name"]]
         if not entries:

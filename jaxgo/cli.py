@@ -157,7 +157,8 @@ def look_for_less_garbage() -> None:
     """For a process that is jaxgo's own: while programs are traced, a tenth of the time would go into looking for garbage among
     millions of objects that are none."""
     most, *others = gc.get_threshold()
-    gc.set_threshold(max(most, BETWEEN_LOOKS), *others)
+    if most:  # 0 is never
+        gc.set_threshold(max(most, BETWEEN_LOOKS), *others)
 
 
 def _keep_compiled() -> None:

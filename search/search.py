@@ -1,9 +1,9 @@
 """The search: a tree on the host, fed by playouts from the device.
 
 A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Several rounds are under
-way at a time (`rounds_in_flight`; three while the tree is small): the device has some of them while the host deals with the oldest. A
-round is always chosen without the results of those under way, whether or not they are already there, so that the tree depends on
-nothing but the seed and the number of visits.
+way at a time (`search.rounds`): the device has some of them while the host deals with the oldest. A round is always chosen
+without the results of those under way, whether or not they are already there, so that the tree depends on nothing but the seed
+and the number of visits.
 """
 
 import collections
@@ -23,17 +23,11 @@ from search.game import hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions
 from search.root import RootStatistics
-from search.rounds import Rounds, Settings
+from search.rounds import MOST_IN_FLIGHT, Rounds, Settings, rounds_in_flight
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
 
-#: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line.
-IN_FLIGHT = 8
-#: Of small rounds there are more, until they are so many playouts: on boards up to 13x13 the host would otherwise be late. On
-#: larger ones these would be too much of a second.
-UNDER_WAY, UP_TO = 8192, 13
-MOST_IN_FLIGHT = 64
 #: Playouts of a round, at most: their results in halves are summed as int16.
 MOST_PLAYOUTS = 16_000
 #: Playouts of a tree, at most.
@@ -60,7 +54,7 @@ class Search:
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
-      in_flight: rounds under way at a time, at most; a small tree has three. By default as `rounds_in_flight` says.
+      in_flight: rounds under way at a time, at most; a small tree has three. By default as `search.rounds.rounds_in_flight` says.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
         is the same.
       restrictions: moves to avoid or to keep to.
@@ -365,11 +359,6 @@ class Search:
         asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
         return (late or asked) and self._tree.ready
-
-
-def rounds_in_flight(size: int, playouts: int) -> int:
-    """Rounds of so many playouts that are under way at a time, at most, on a board."""
-    return min(MOST_IN_FLIGHT, max(IN_FLIGHT, UNDER_WAY // playouts)) if size <= UP_TO else IN_FLIGHT
 
 
 def needs_histories(rule) -> bool:

@@ -277,7 +277,7 @@ class Ring:
         share = -(-len(line) // len(self._line.under_way)) if self._places > 1 else 1
         while line and len(calls) < share and line[0].count <= room:
             call = line.popleft()
-            if not call.unwanted:
+            if not calls or not call.unwanted:  # what was wanted when this ring's turn came is taken: a load is never empty
                 calls.append(call)
                 room -= call.count
         last = self._under_way[-1].place if self._under_way else -1

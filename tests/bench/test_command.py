@@ -271,6 +271,21 @@ def test_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys:
         assert part in text
 
 
+def test_interrupted_curves_are_those_that_are_finished(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    real = curves._measured
+
+    def measured(curve, *others):
+        if curve.name == "lanes":
+            raise KeyboardInterrupt
+        return real(curve, *others)
+
+    monkeypatch.setattr(curves, "_measured", measured)
+    monkeypatch.setattr(curves, "CALLS", ())
+    assert cli.main(["bench", "curves", "--sizes", "2", "--runs", "1", "--count", "64"]) == cli.EXIT_INTERRUPTED
+    text = capsys.readouterr().out
+    assert "PARTIAL, interrupted" in text and "by board size N" in text and "games side by side" not in text
+
+
 def test_tables_name_the_hardware_and_every_size(throughput_document: dict, capsys: pytest.CaptureFixture[str]) -> None:
     report.show(throughput_document, throughput.tables(throughput_document))
     text = capsys.readouterr().out

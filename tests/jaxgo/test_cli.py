@@ -140,13 +140,13 @@ def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, er
 
 
 def test_little_time_goes_into_looking_for_garbage():
-    """Where somebody has asked for still less, that holds."""
+    """Where somebody has asked for still less, or none (0), that holds."""
     before = gc.get_threshold()
     try:
-        for already in (700, 2 * cli.BETWEEN_LOOKS):
+        for already, expected in ((700, cli.BETWEEN_LOOKS), (2 * cli.BETWEEN_LOOKS, 2 * cli.BETWEEN_LOOKS), (0, 0)):
             gc.set_threshold(already, 7, 9)
             cli.look_for_less_garbage()
-            assert gc.get_threshold()[:2] == (max(already, cli.BETWEEN_LOOKS), 7)
+            assert gc.get_threshold()[:2] == (expected, 7)
     finally:
         gc.set_threshold(*before)
 

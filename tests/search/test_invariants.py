@@ -3,8 +3,10 @@
 import jax
 import pytest
 
+from jaxgo import Position
 from search import UCB1, Rave, Search
 from search.nodes import READY
+from search.rounds import rounds_in_flight
 from search.search import memory_for
 from search.tree import Tree
 from tests.positions import from_games, middle_game
@@ -135,7 +137,27 @@ def test_the_tree_depends_on_seed_and_visits_alone(rule, in_flight):
     assert tree_after(500, 900, rule=rule, in_flight=in_flight) == tree_after(500, 900, rule=rule, in_flight=in_flight)
 
 
-@pytest.mark.parametrize("in_flight", [1, 2])
+@pytest.mark.parametrize(
+    ("size", "playouts", "rounds"),
+    [(9, 512, 16), (13, 512, 16), (19, 512, 8), (9, 2048, 8), (9, 16_000, 8), (2, 1, 64), (14, 1, 8)],
+)
+def test_small_rounds_are_more(size, playouts, rounds):
+    """Up to 8,192 playouts on boards that are played quickly."""
+    assert rounds_in_flight(size, playouts) == rounds
+
+
+def test_as_many_rounds_as_may_be_are_under_way():
+    """Once the tree is large enough for all of them; somebody who asks for a number gets that."""
+    for asked, expected in ((None, 64), (5, 5)):
+        search = Search(Position.empty(5), leaves=2, playouts_per_leaf=2, in_flight=asked)
+        search.run(visits=2_000)
+        while search.launch(10_000):
+            pass
+        assert search.under_way == expected
+        search.close()
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 16])
 def test_the_tree_does_not_depend_on_workers(in_flight):
     """One thread or two on one device, or as many as there are cores."""
     device = jax.devices()[0]
