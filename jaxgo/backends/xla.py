@@ -116,17 +116,18 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
 
     def by_policy(lanes: Lanes, known) -> Lanes:
         assert policy is not None
-        return policy.after(g, tick(g, lanes, functools.partial(policy.preferences, g, known=known)), known)
+        asked = functools.partial(policy.preferences, g, known=known)
+        return policy.after(g, tick(g, lanes, asked, policy.waits(known)), known)
 
-    def run(lanes: Lanes) -> Lanes:
+    def run(lanes: Lanes, looks: bool) -> Lanes:
         if policy is not None:
-            return in_one_loop(by_policy, lanes, policy.known(g, lanes))
+            return in_one_loop(by_policy, lanes, policy.known(g, lanes, looks))
         return in_one_loop(functools.partial(_some_ticks, g, ticks), lanes)
 
     trips = jnp.int32(count // (2 * ticks))
     if running is not None:
         trips = jnp.where(running, trips, np.int32(0))
-    return lax.fori_loop(np.int32(0), trips, lambda _, x: run(run(x)), lanes)
+    return lax.fori_loop(np.int32(0), trips, lambda _, x: run(run(x, True), False), lanes)
 
 
 def _some_ticks(g: Geometry, ticks: int, lanes: Lanes) -> Lanes:

@@ -131,6 +131,15 @@ def one_point(g: Geometry, index: jax.Array) -> Board:
     return tuple(jnp.where(which == np.int32(w), mask, g.word(0)) for w in range(g.num_words))
 
 
+def first_point(a: Board) -> Board:
+    """The set of one point of a set, the lowest bit of its first word that has any; empty of the empty set."""
+    found: list[jax.Array] = []
+    for x in a:
+        lowest = x & -x
+        found.append(jnp.where(any_point(tuple(found)), jnp.zeros_like(x), lowest) if found else lowest)
+    return tuple(found)
+
+
 def of_points(g: Geometry, points) -> Board:
     """The set, of shape [...], of the points p where `points`, bool [..., P], holds; of numpy arrays numpy arrays."""
     xp = points.__array_namespace__()

@@ -65,8 +65,8 @@ def patterns(g: Geometry, own: Board, opp: Board) -> Board:
     codes = jnp.zeros_like(bit)
     for i, word in enumerate(words):
         codes = codes | ((word >> bit) & np.uint32(1)) << np.uint32(i)
-    table = jnp.asarray(pattern_table.table()).at[(codes >> np.uint32(5)).astype(jnp.int32)].get(mode="promise_in_bounds")
-    matches = jnp.sum(((table >> (codes & np.uint32(31))) & np.uint32(1)) << bit, axis=-1, dtype=jnp.uint32)
+    found = jnp.asarray(pattern_table.table()).at[codes.astype(jnp.int32)].get(mode="promise_in_bounds")
+    matches = jnp.sum(found.astype(jnp.uint32) << bit, axis=-1, dtype=jnp.uint32)
     return bb.both(tuple(matches[..., w] for w in range(g.num_words)), bb.complement(g, bb.either(own, opp)))
 
 

@@ -307,7 +307,7 @@ def remember(g: Geometry, memory: Memory, move, counter, bound, found) -> Memory
     )
 
 
-def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
+def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None, waits: jax.Array | None = None) -> Lanes:
     """The lanes one tick later; see the module's text. Those that are over stay as they are.
 
     Args:
@@ -315,13 +315,19 @@ def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None) -> Lanes:
       lanes: the running playouts.
       policy: whom they ask, if they remember what it wants: gives its preferences, the first above the second, for lanes and
         their candidates.
+      waits: int32, not 0 in lanes that draw no move in this tick, and have none; None if there are none.
     """
     undecided = (lanes.move != np.int32(NO_MOVE)).astype(jnp.int32)
     points = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
     if policy is not None:
         points, must = ask(g, policy, lanes, points)
     move, counter = draw(g, points, lanes.move, lanes.counter, lanes.key)
-    own, opp, marks, found = play(g, lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, lanes.plies_left)
+    plies_left = lanes.plies_left
+    if waits is not None:  # without a move, and as if over, which leaves them as they are
+        drawing = waits == np.int32(0)
+        move, counter = jnp.where(drawing, move, lanes.move), jnp.where(drawing, counter, lanes.counter)
+        plies_left = jnp.where(drawing, plies_left, np.int32(0))
+    own, opp, marks, found = play(g, lanes.own, lanes.opp, lanes.reach, move, undecided, lanes.passes, plies_left)
     memory = lanes.memory
     if policy is not None and memory is not None:
         bound = memory.bound

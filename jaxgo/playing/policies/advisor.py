@@ -74,7 +74,7 @@ class Advisor(Policy):
         columns = tuple(rows.reshape(-1, number * g.num_words).T)
         return self.tree_unflatten((self.size, self.context), (self.chance, columns))
 
-    def known(self, g: Geometry, lanes: Lanes) -> Any:
+    def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
         """The chance, and the boards of the levels' bits in the lane's context."""
         memory = lanes.memory
         assert memory is not None and memory.black is not None
@@ -85,7 +85,7 @@ class Advisor(Policy):
             row = (np.int32(1) - memory.black) * np.int32(self.planes[0].shape[0] // 2) + memory.last
             words = [column.at[row].get(mode="promise_in_bounds") for column in self.planes]
         boards = [tuple(words[i : i + g.num_words]) for i in range(0, len(words), g.num_words)]
-        return super().known(g, lanes), boards
+        return super().known(g, lanes, looks), boards
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """The points of the highest level, found bit by bit."""

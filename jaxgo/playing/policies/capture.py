@@ -44,21 +44,21 @@ def may_capture(g: Geometry, own: Board, opp: Board) -> Board:
 def may_be_in_atari(g: Geometry, stones: Board, empty: Board) -> Board:
     """The stones of chains in atari, and few others: all of which it is not seen that their chain has two liberties.
 
-    It is seen if a stone has two, or if the chain is reached, by sweeps that may fall short, from liberties in even columns and
-    from others in odd ones.
+    It is seen if a stone has two, or if near a stone, of it and those beside it, there are liberties on both colours of a
+    chessboard (and stones in a row have theirs on both in turn), and if a sweep carries that to the others.
     """
     north, south = bb.from_north(g, empty), bb.from_south(g, empty)
     west, east = tuple(x << g.word(1) for x in empty), tuple(bb.down(x, 1) for x in empty)
     two = tuple(((a | b) & (c | d) | a & b | c & d) & x for a, b, c, d, x in zip(north, south, west, east, stones))
-    even = tuple(x & word for x, word in zip(empty, every_other_column(g)))
-    reached = [bb.spread(g, bb.both(bb.neighbours(g, x), stones), stones) for x in (even, bb.without(empty, even))]
-    return bb.without(stones, bb.spread(g, bb.either(two, bb.both(*reached)), stones))
+    on_white = tuple(x & word for x, word in zip(empty, every_other_point(g)))
+    beside = [bb.both(bb.neighbours(g, x), stones) for x in (on_white, bb.without(empty, on_white))]
+    near = [bb.either(x, bb.neighbours(g, x)) for x in beside]
+    return bb.without(stones, bb.spread(g, bb.either(two, bb.both(bb.both(*near), stones)), stones))
 
 
-def every_other_column(g: Geometry) -> tuple[np.integer, ...]:
-    """The set of the points in even columns, words of numpy."""
-    row = sum(1 << x for x in range(0, g.size, 2))
+def every_other_point(g: Geometry) -> tuple[np.integer, ...]:
+    """The points of one colour of a chessboard, words of numpy."""
     words = [0] * g.num_words
-    for word, shift in zip(g.word_of_row, g.shift_of_row):
-        words[word] |= row << int(shift)
+    for y, (word, shift) in enumerate(zip(g.word_of_row, g.shift_of_row)):
+        words[word] |= sum(1 << x for x in range(y % 2, g.size, 2)) << int(shift)
     return tuple(g.word(x) for x in words)

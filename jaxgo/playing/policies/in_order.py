@@ -1,7 +1,11 @@
 """Several policies, one after the other, and what users may give where a policy is asked for."""
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
+
+import jax
 
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
@@ -44,9 +48,15 @@ class InOrder(Policy):
         """Each of them."""
         return InOrder([policy.laid_out(g) for policy in self.policies])
 
-    def known(self, g: Geometry, lanes: Lanes) -> Any:
+    def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
         """What each of them looks up."""
-        return tuple(policy.known(g, lanes) for policy in self.policies)
+        return tuple(policy.known(g, lanes, looks) for policy in self.policies)
+
+    def waits(self, known: Any) -> jax.Array | None:
+        """Where any of them must wait."""
+        each = [policy.waits(its) for policy, its in zip(self.policies, known)]
+        waits = [x for x in each if x is not None]
+        return functools.reduce(operator.or_, waits) if waits else None
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """Those of each in turn."""

@@ -115,12 +115,12 @@ class LastGoodReply(Policy):
         index = jnp.asarray(g.index_of_point)[jnp.where(self.replies < np.int32(0), np.int32(g.num_points), self.replies)]
         return self.tree_unflatten((self.size,), (self.chance, index[:, point_of_index].reshape(-1)))
 
-    def known(self, g: Geometry, lanes: Lanes) -> Any:
+    def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
         """The chance, and the reply."""
         memory = lanes.memory
         assert memory is not None and memory.black is not None and memory.last is not None
         place = (np.int32(1) - memory.black) * np.int32(self.replies.shape[0] // 2) + memory.last
-        return super().known(g, lanes), self.replies.at[place].get(mode="promise_in_bounds")
+        return super().known(g, lanes, looks), self.replies.at[place].get(mode="promise_in_bounds")
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """The reply."""

@@ -31,7 +31,7 @@ class Mercy(Policy):
 
     stones: Any
 
-    def known(self, g: Geometry, lanes: Lanes) -> Any:
+    def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
         """How many stones."""
         return jnp.broadcast_to(self.stones, lanes.move.shape)
 

@@ -49,14 +49,13 @@ def symmetries(pattern: tuple[str, ...]) -> set[str]:
 
 @functools.cache
 def table() -> np.ndarray:
-    """uint32 [2048], 65,536 bits: whether a pattern matches, by what lies around a point.
+    """uint8 [65,536], 0 or 1: whether a pattern matches, by what lies around a point.
 
-    Bit i of a number is set where cell i of `AROUND` is the mover's or outside, bit 8 + i where it is the other's or outside.
+    Bit i of an index is set where cell i of `AROUND` is the mover's or outside, bit 8 + i where it is the other's or outside.
     """
     matches = np.zeros((4,) * 8, bool)
     for pattern in PATTERNS.values():
         for cells in symmetries(pattern):
             matches[np.ix_(*(_MEANT[cells[i]] for i in AROUND))] = True
     number = np.arange(1 << 16)
-    flat = matches[tuple((number >> i & 1) + 2 * (number >> 8 + i & 1) for i in range(8))]
-    return np.packbits(flat, bitorder="little").view("<u4").astype(np.uint32)
+    return matches[tuple((number >> i & 1) + 2 * (number >> 8 + i & 1) for i in range(8))].astype(np.uint8)

@@ -3,6 +3,8 @@
 Sylvain Gelly, Yizao Wang, Remi Munos and Olivier Teytaud, "Modification of UCT with patterns in Monte-Carlo Go" (2006).
 """
 
+import functools
+import operator
 from typing import NamedTuple
 
 import jax
@@ -14,10 +16,9 @@ from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
-from jaxgo.playing.policies import pattern_table
+from jaxgo.playing.policies import pattern_table, saving
 from jaxgo.playing.policies.capture import may_capture
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
-from jaxgo.playing.policies.saving import Saving, of_lanes
 from jaxgo.playing.tick import Lanes, Preference, Wants
 
 
@@ -25,10 +26,10 @@ class Known(NamedTuple):
     """What it looks up; arrays [L]."""
 
     chance: jax.Array
-    saving: Saving | None
-    """What saves chains."""
-    matches: tuple[jax.Array, ...]
-    """int32, 1 where a pattern matches, for each of `pattern_table.STEPS`."""
+    looked: saving.Looked | None
+    """What saves chains, and which points may capture; None where it does not save."""
+    matches: jax.Array | None
+    """int32: bit i is set where a pattern matches at `pattern_table.STEPS[i]` from the last move; None if it does not match."""
 
 
 class Patterns(Policy):
@@ -63,31 +64,35 @@ class Patterns(Policy):
         """The last move, and which moves capture nothing."""
         return Wants(last=True, captures=self.save or self.capture)
 
-    def known(self, g: Geometry, lanes: Lanes) -> Known:
-        """By floods, and by looking up what lies around the points around the last move."""
+    def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Known:
+        """By floods, if it `looks`, and by looking up what lies around the points around the last move."""
         assert lanes.memory is not None and lanes.memory.last is not None
-        last, matches = lanes.memory.last, ()
-        saving = of_lanes(g, lanes) if self.save else None
+        looked, matches = saving.of_lanes(g, lanes, looks) if self.save else None, None
         if self.match:
-            codes = jnp.stack(in_one_loop(lambda *x: surroundings(g, *x), lanes.own, lanes.opp, last))
-            words = jnp.asarray(pattern_table.table()).at[codes >> np.int32(5)].get(mode="promise_in_bounds")
-            matches = tuple((words >> (codes & np.int32(31)).astype(jnp.uint32) & np.uint32(1)).astype(jnp.int32))
-        return Known(super().known(g, lanes), saving, matches)
+            codes = in_one_loop(lambda *x: surroundings(g, *x), lanes.own, lanes.opp, lanes.memory.last)
+            table = jnp.asarray(pattern_table.table())
+            found = [table.at[code].get(mode="promise_in_bounds").astype(jnp.int32) for code in codes]
+            matches = functools.reduce(operator.or_, (x << np.int32(i) for i, x in enumerate(found)))
+        return Known(super().known(g, lanes, looks), looked, matches)
+
+    def waits(self, known: Known) -> jax.Array | None:
+        """Where it is not known yet what saves."""
+        return None if known.looked is None else known.looked.waits
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Known, coin: int = 0) -> list[Preference]:
         """Those of its parts, in order."""
         assert lanes.memory is not None and lanes.memory.last is not None
         around, found = [bb.moved(g, bb.one_point(g, lanes.memory.last), *step) for step in pattern_table.STEPS], []
-        taking = may_capture(g, lanes.own, lanes.opp) if self.save or self.capture else ()
-        if known.saving is not None:
-            moves, attackers = known.saving
-            captures = bb.without(bb.both(taking, bb.neighbours(g, attackers)), moves)
+        if known.looked is not None and known.looked.saving is not None:
+            moves, captures = known.looked.saving
+            captures = bb.without(captures, moves)
             found.append(Preference(bb.either(moves, captures), known.chance, coin, captures))
-        if self.match:
-            pairs = zip(known.matches, around)
-            matching = [tuple(jnp.where(match != np.int32(0), x, g.word(0)) for x in point) for match, point in pairs]
+        if known.matches is not None:
+            matches = [known.matches & np.int32(1 << i) != np.int32(0) for i in range(len(around))]
+            matching = [tuple(jnp.where(match, x, g.word(0)) for x in point) for match, point in zip(matches, around)]
             found.append(Preference(union(matching), known.chance, coin))
         if self.capture:
+            taking = may_capture(g, lanes.own, lanes.opp) if known.looked is None else known.looked.taking
             captures = bb.both(taking, union(around))
             found.append(Preference(captures, known.chance, coin, captures))
         return found

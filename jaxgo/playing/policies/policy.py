@@ -18,8 +18,8 @@ class Policy:
     """A playout policy: a pytree of arrays, which compiled programs take as arguments.
 
     A subclass names its attributes in `ARRAYS` and `STATIC`: programs are compiled anew where the latter differ, and where the
-    former have another shape. When a program is traced, `laid_out` is called once, `known` before each tick, `preferences`
-    in it and `after` after it.
+    former have another shape. When a program is traced, `laid_out` is called once, `known` and `waits` before each tick,
+    `preferences` in it and `after` after it.
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("chance",)
@@ -55,9 +55,16 @@ class Policy:
         """The policy for boards laid out as `g` says; sets of points that it carries are in words of 32 bits before."""
         return self
 
-    def known(self, g: Geometry, lanes: Lanes) -> Any:
-        """What it must look up to have preferences, a pytree of arrays [L]."""
+    def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
+        """What it must look up to have preferences, a pytree of arrays [L].
+
+        In every other tick it `looks` up what is dear, too; lanes that need it must wait in the others.
+        """
         return jnp.broadcast_to(self.chance, lanes.move.shape)
+
+    def waits(self, known: Any) -> jax.Array | None:
+        """int32 [L]: not 0 where a lane must not draw a move in this tick, as too little is known; None if that never happens."""
+        return None
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """What it prefers, the first above the second; elementwise, of the lanes and what it knows alone.

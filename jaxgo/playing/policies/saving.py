@@ -1,9 +1,12 @@
 """Which moves save chains from atari.
 
-That takes floods that are complete, which is dear, and few lanes need them: those that draw a move, beside whose last move there
-are stones that may be in atari. So these are put together, some at a time, and flooded apart from the others.
+That takes floods, which are dear. So lanes get two looks. The first one (`_at_a_glance`) takes a few sweeps for all lanes at
+once, and settles nearly all; where it does not, the lane waits, and when many wait, these are put together and flooded until
+nothing grows (`_in_full`). As waiting is cheap, there is a first look in every other tick only: lanes that draw a move, and have
+stones that may be in atari beside the last one, a fifth of them, wait for it in the others (measured).
 """
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -16,11 +19,13 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
-from jaxgo.playing.policies.capture import may_be_in_atari
+from jaxgo.playing.policies.capture import may_be_in_atari, may_capture
 from jaxgo.playing.tick import NO_MOVE, Lanes, is_over
 
-#: One lane in so many is flooded at a time (measured).
-SHARE = 4
+#: Sweeps of the first look, for the mover's chains and for those that touch them (measured).
+SWEEPS, ATTACKERS_SWEEPS = 2, 3
+#: Of the lanes under way more than one in so many must wait before they are flooded, at most one in so many of all at a time.
+SHARE = 16
 
 
 class Saving(NamedTuple):
@@ -28,43 +33,114 @@ class Saving(NamedTuple):
 
     moves: Board
     """The moves after which one of them has two liberties or more."""
-    attackers: Board
-    """The enemy chains that touch one of them."""
+    captures: Board
+    """Of the points that may capture, the liberties of enemy chains that touch one of them."""
 
 
-def of_lanes(g: Geometry, lanes: Lanes) -> Saving:
-    """That of the lanes which draw a move; for others there is nothing."""
+class Looked(NamedTuple):
+    """What has been found out about lanes; arrays [L]."""
+
+    saving: Saving | None
+    """What there is in lanes that draw a move and need not wait; None if there was no look."""
+    waits: jax.Array
+    """int32, not 0 where a lane would draw a move, and it is not known yet which ones save."""
+    taking: Board
+    """The points that may capture."""
+
+
+class _Lane(NamedTuple):
+    """What a look needs to know of a lane."""
+
+    own: Board
+    opp: Board
+    weak: Board
+    """Own stones that may be in atari."""
+    taking: Board
+    """The points that may capture."""
+    last: jax.Array
+    """int32: bit index of the last move."""
+
+
+def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
+    """What there is in lanes, if this tick `looks`; else which of them wait."""
     assert lanes.memory is not None and lanes.memory.last is not None
 
     def begin(own, opp, last, move, passes, plies_left):
-        weak = may_be_in_atari(g, own, bb.complement(g, bb.either(own, opp)))
-        beside = bb.any_point(bb.both(bb.neighbours(g, bb.one_point(g, last)), weak))
-        return weak, (beside & (move == np.int32(NO_MOVE)) & ~is_over(passes, plies_left)).astype(jnp.int32)
+        weak, taking = may_be_in_atari(g, own, bb.complement(g, bb.either(own, opp))), may_capture(g, own, opp)
+        running = ~is_over(passes, plies_left)
+        waits = bb.any_point(_beside(g, last, weak)) & (move == np.int32(NO_MOVE)) & running
+        return weak, taking, waits.astype(jnp.int32), running.astype(jnp.int32)
 
-    last = lanes.memory.last
-    weak, waiting = in_one_loop(begin, lanes.own, lanes.opp, last, lanes.move, lanes.passes, lanes.plies_left)
-    number, share = last.shape[0], -(-last.shape[0] // SHARE)
-    boards = (lanes.own, lanes.opp, weak)
-    nothing = tuple(jnp.zeros_like(x) for x in lanes.own)
+    own, opp, last = lanes.own, lanes.opp, lanes.memory.last
+    weak, taking, waits, running = in_one_loop(begin, own, opp, last, lanes.move, lanes.passes, lanes.plies_left)
+    if not looks:
+        return Looked(None, waits, taking)
+    all_lanes, number = _Lane(own, opp, weak, taking, last), last.shape[0]
+    some = -(-number // SHARE)
     # Not numbers outright: in a `shard_map` they must vary over the mesh as the lanes do.
-    lane = lax.broadcasted_iota(jnp.int32, last.shape, 0) + (last & np.int32(0))
+    index = lax.broadcasted_iota(jnp.int32, last.shape, 0) + (last & np.int32(0))
 
-    def some(state):
-        waiting, found = state
-        place = jnp.cumsum(waiting, dtype=jnp.int32) - np.int32(1)
-        place = jnp.where(waiting != np.int32(0), place, np.int32(share))
-        which = lane[:share] * np.int32(0) + np.int32(number)
-        which = which.at[place].set(lane, mode="drop")
-        own, opp, weak, point = jax.tree.map(lambda x: x.at[which].get(mode="clip"), (*boards, last))
-        made = _saving(g, own, opp, weak, point)
-        found = jax.tree.map(lambda x, y: x.at[which].set(y, mode="drop"), found, made)
-        return jnp.where(place < np.int32(share), np.int32(0), waiting), found
+    def flood_some(state):
+        saving, waits = state
+        place = jnp.cumsum(waits, dtype=jnp.int32) - np.int32(1)
+        place = jnp.where(waits != np.int32(0), place, np.int32(some))
+        which = index[:some] * np.int32(0) + np.int32(number)
+        which = which.at[place].set(index, mode="drop")
+        found = _in_full(g, jax.tree.map(lambda x: x.at[which].get(mode="clip"), all_lanes))
+        saving = jax.tree.map(lambda x, y: x.at[which].set(y, mode="drop"), saving, found)
+        return saving, jnp.where(place < np.int32(some), np.int32(0), waits)
 
-    return lax.while_loop(lambda state: jnp.any(state[0] != np.int32(0)), some, (waiting, Saving(nothing, nothing)))[1]
+    def many_wait(state):
+        # Where all that are under way wait, these are many, and so it always goes on.
+        return jnp.sum(state[1], dtype=jnp.int32) * np.int32(SHARE) > jnp.sum(running, dtype=jnp.int32)
+
+    first = in_one_loop(functools.partial(_at_a_glance, g), all_lanes, waits)
+    return Looked(*lax.while_loop(many_wait, flood_some, first), taking)
 
 
-def _saving(g: Geometry, own: Board, opp: Board, weak: Board, last: jax.Array) -> Saving:
-    """That of all; `weak` are own stones that may be in atari."""
+def _beside(g: Geometry, last: jax.Array, stones: Board) -> Board:
+    """The stones beside the last move."""
+    return bb.both(bb.neighbours(g, bb.one_point(g, last)), stones)
+
+
+def _at_a_glance(g: Geometry, lane: _Lane, waits: jax.Array) -> tuple[Saving, jax.Array]:
+    """What there is where a few sweeps settle it, elementwise; and int32, not 0 where they do not, among the lanes that wait."""
+    own, opp, weak, taking, last = lane
+    empty, seeds = bb.complement(g, bb.either(own, opp)), _beside(g, last, weak)
+
+    def sweep(board: Board, through: Board, sweeps: int) -> Board:
+        for _ in range(sweeps):
+            board = bb.spread(g, board, through)
+        return board
+
+    # One chain and the others; these count as one chain, which they are if one stone of them stands beside the last move.
+    first = sweep(bb.first_point(seeds), weak, SWEEPS)
+    others = bb.without(sweep(seeds, weak, SWEEPS), first)
+    open_ = bb.count(bb.without(seeds, first)) > np.int32(1)
+    moves = attackers = tuple(jnp.zeros_like(x) for x in own)
+    for chain in (first, others):
+        around = bb.neighbours(g, chain)
+        move = bb.both(around, empty)
+        # A chain of which other stones are known to be out of atari is so, too.
+        out = bb.any_point(bb.both(around, bb.without(own, weak))) | (bb.count(move) >= np.int32(2))
+        grows = bb.any_point(bb.without(bb.both(around, weak), chain))
+        through = bb.either(own, move)
+        longer = sweep(bb.either(chain, move), through, SWEEPS)
+        around_longer = bb.neighbours(g, longer)
+        saved = bb.count(bb.without(bb.both(around_longer, empty), move)) >= np.int32(2)
+        longer_grows = bb.any_point(bb.without(bb.both(around_longer, through), longer))
+        open_ |= ~out & (grows | (~saved & longer_grows))
+        moves = bb.choose(~out & saved, bb.either(moves, move), moves)
+        attackers = bb.choose(out, attackers, bb.either(attackers, bb.both(around, opp)))
+    attackers = sweep(attackers, opp, ATTACKERS_SWEEPS)
+    border = bb.neighbours(g, attackers)
+    attackers_grow = bb.any_point(bb.without(bb.both(border, opp), attackers))
+    open_ |= attackers_grow & bb.any_point(bb.without(taking, border))
+    return Saving(moves, bb.both(taking, border)), (open_ & (waits != np.int32(0))).astype(jnp.int32)
+
+
+def _in_full(g: Geometry, lane: _Lane) -> Saving:
+    """What there is, by floods that go on until nothing grows."""
 
     def begin(last, weak):
         stone = bb.one_point(g, last)
@@ -74,7 +150,6 @@ def _saving(g: Geometry, own: Board, opp: Board, weak: Board, last: jax.Array) -
 
     def liberties(own, opp, weak, chain):
         free = bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp)))
-        # A chain of which other stones are known to be out of atari is so, too.
         whole = ~bb.any_point(bb.both(bb.neighbours(g, chain), bb.without(own, weak)))
         in_atari = whole & (bb.count(free) == np.int32(1))
         beside = bb.both(bb.neighbours(g, chain), opp)
@@ -87,11 +162,12 @@ def _saving(g: Geometry, own: Board, opp: Board, weak: Board, last: jax.Array) -
         return tuple(jnp.where(enough, x, g.word(0)) for x in move)
 
     # The chains in the four directions side by side, [4, L].
-    chains = tuple(jnp.stack(words) for words in zip(*in_one_loop(begin, last, weak)))
-    owns, opps, weaks = (tuple(jnp.broadcast_to(x, chains[0].shape) for x in board) for board in (own, opp, weak))
+    chains = tuple(jnp.stack(words) for words in zip(*in_one_loop(begin, lane.last, lane.weak)))
+    owns, opps, weaks = (tuple(jnp.broadcast_to(x, chains[0].shape) for x in board) for board in (lane.own, lane.opp, lane.weak))
     (chains,) = rules.flood(g, (chains, weaks))
     move, through, attackers = in_one_loop(liberties, owns, opps, weaks, chains)
     (chains,) = rules.flood(g, (move, through))
     moves = in_one_loop(saved, owns, opps, chains, move)
     moves, attackers = (tuple(lax.reduce(x, g.word(0), lax.bitwise_or, (0,)) for x in board) for board in (moves, attackers))
-    return Saving(moves, rules.flood(g, (attackers, opp))[0])
+    (attackers,) = rules.flood(g, (attackers, lane.opp))
+    return Saving(moves, bb.both(lane.taking, bb.neighbours(g, attackers)))

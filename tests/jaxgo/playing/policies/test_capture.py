@@ -9,7 +9,7 @@ from tests.positions import from_games
 from tests.referee import Game
 
 #: Playouts that the referee replays; on 9x9 they pass through some 11,000 positions.
-PLAYOUTS = 100
+PLAYOUTS = 105
 
 DIAGRAMS = {
     "one stone": """
