@@ -18,6 +18,8 @@ SUMMARIES = {
     "amaf-first-twice": "negative control: AMAF with the first move counted double",
     "mctr-whole": "negative control: MCTR without the weight 1/k",
 }
+#: Whom the playouts of `jaxgo gtp` and `jaxgo genmove` ask for their moves where nobody says: what wins at equal time.
+POLICIES = {"rave": "patterns", "grave": "patterns"}
 
 
 def listing(names=tuple(SUMMARIES)) -> str:

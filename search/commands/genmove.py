@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--move", type=options.count(0), metavar="N", help="the position after N moves")
     parser.add_argument("--bot", type=options.bot, default="rave", metavar="NAME", help="see below (default: rave)")
     options.add_player_arguments(parser, DEFAULT_VISITS, "the record's, else 7.5")
-    options.add_policy_argument(parser)
+    options.add_policy_argument(parser, as_bot=True)
     options.add_memory_argument(parser)
     parser.add_argument("--heatmap", action="store_true", help="print the board with a digit for how each move is liked")
     parser.add_argument("--plot", metavar="OUT.png", help="draw it (.png, .svg or .pdf; needs jaxgo[plot])")
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         player = make_player(
             args.bot, komi=game.komi, seed=args.seed, cleanup=args.cleanup, knowledge=args.knowledge,
             leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=args.memory or options.default_memory(),
-            policy=options.policy_of_argument(args.policy, game.size),
+            policy=options.policy_of_argument(args.policy, game.size, args.bot),
         )  # fmt: skip
         visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
         limits = Limits(visits=visits, seconds=args.seconds)

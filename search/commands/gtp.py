@@ -34,7 +34,7 @@ a move is being chosen has it chosen at once.
 examples:
   jaxgo gtp                                            what a Go program starts
   jaxgo gtp --bot rave --seconds 5 --ponder            five seconds a move, and the opponent's time
-  jaxgo gtp --policy patterns --seconds 5              playouts by MoGo's patterns, which see which groups live: stronger
+  jaxgo gtp --policy uniform --seconds 5               uniformly random playouts, as in jaxgo evaluate: more, and weaker play
   jaxgo gtp --size 9 --cleanup --log game.log          for a server (CGOS): compiles 9x9 at once, keeps the conversation
   jaxgo gtp --config engine.toml --seconds 1           options from a file: `bot = "uct"`, `ponder = true`, `memory = "4G"`
   printf 'boardsize 5\\ngenmove b\\nshowboard\\n' | jaxgo gtp --visits 1000
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resign", type=options.fraction, default=DEFAULT_RESIGN, metavar="RATE", help=resign)
     ponder = "think while the opponent does"
     parser.add_argument("--ponder", action=argparse.BooleanOptionalAction, default=False, help=ponder)
-    options.add_policy_argument(parser)
+    options.add_policy_argument(parser, as_bot=True)
     options.add_memory_argument(parser)
     threads = "cores that play, or calls at a time on the first of other devices (default: all cores, all devices)"
     parser.add_argument("--threads", type=options.count(1, 1024), metavar="N", help=threads)
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
         resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads, knowledge=args.knowledge,
-        policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE),
+        policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE, args.bot),
         memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip
     _check(engine_options)

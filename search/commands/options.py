@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jaxgo.cli import UsageError
-from search.bots import SUMMARIES
+from search.bots import POLICIES, SUMMARIES
 
 if TYPE_CHECKING:
     from jaxgo.playing.policies.in_order import Policies
@@ -41,22 +41,25 @@ def add_knowledge_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--knowledge", action=argparse.BooleanOptionalAction, default=None, help=what)
 
 
-def add_policy_argument(parser: argparse.ArgumentParser) -> None:
-    """--policy."""
-    what = "whom playouts ask for their moves: capture:0.9, patterns, ...; jaxgo evaluate --help tells (default: uniform)"
+def add_policy_argument(parser: argparse.ArgumentParser, *, as_bot: bool = False) -> None:
+    """--policy; by default uniform, or what suits the bot."""
+    default = ", ".join([f"{policy} for {bot}" for bot, policy in POLICIES.items() if as_bot] + ["uniform"])
+    what = f"whom playouts ask for their moves: capture:0.9, patterns, ...; jaxgo evaluate --help tells (default: {default})"
     parser.add_argument("--policy", metavar="P,...", help=what)
 
 
-def policy_of_argument(text: str | None, size: int | None = None) -> "Policies":
+def policy_of_argument(text: str | None, size: int | None = None, bot: str | None = None) -> "Policies":
     """What --policy names, for `search.Search`; None where it is not given.
 
     Args:
       text: what was given.
       size: of the board, where it is known.
+      bot: who plays, by what suits him where nothing was given.
 
     Raises:
       UsageError: it names no policy, or one for other boards; imports the engine.
     """
+    text = text or POLICIES.get(bot or "")
     if text is None:
         return None
     from jaxgo.playing.policies.in_order import policy_of

@@ -50,3 +50,12 @@ def test_a_share_of_the_machine_is_the_default(monkeypatch, tmp_path):
     parser = argparse.ArgumentParser()
     options.add_memory_argument(parser)
     assert parser.parse_args([]).memory is None and parser.parse_args(["--memory", "2G"]).memory == 2 << 30
+
+
+@pytest.mark.parametrize(
+    ("text", "bot", "expected"),
+    [(None, "rave", "Patterns(p=1.0, save=True, match=True, capture=True)"), (None, "uct", "None"), (None, None, "None"),
+     ("uniform", "rave", "None"), ("capture:0.5", "rave", "Capture(q=0.5)")],
+)  # fmt: skip
+def test_the_policy_is_the_bots_own_unless_another_is_asked_for(text, bot, expected):
+    assert repr(options.policy_of_argument(text, 9, bot)) == expected

@@ -16,7 +16,7 @@ from search.gtp.engine import Engine
 from tests.processes import only_on_linux, threads_of
 from tests.search.gtp.client import Client, Piped
 
-QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4")
+QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4", "--policy", "uniform")
 LONG = ("--seconds", "300")
 #: Starts in half the time: for tests of pipes and signals, which no tree and no judgement have to do with.
 FLAT = ("--size", "5", "--bot", "amaf", "--cleanup")
