@@ -20,7 +20,6 @@ import json
 import math
 import os
 import pathlib
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -28,6 +27,7 @@ from rich import box
 
 from bench import hardware, report
 from bench.matches.engine import find_gnugo
+from bench.matches.kept import kept_match
 from bench.matches.standing import wilson
 from jaxgo.commands.tables import make_console, print_table
 
@@ -104,15 +104,9 @@ def _beside(name: str, ours: float, error: float, theirs: float, their_error: fl
 def play(row: Row, folder: pathlib.Path, games: int | None) -> dict:
     """Plays a row's match, or what is missing of it, by `jaxgo match`; what is known of it."""
     place = folder / "".join(c if c.isalnum() else "-" for c in f"{row.part}-{row.name}")
-    command = [
-        sys.executable, "-m", "jaxgo", "match", row.first, row.second, "--visits", str(row.visits), "--games",
-        str(min(row.games, games or row.games)), "--opening", "0", "--no-knowledge", "--output", str(place), "--json",
-    ]  # fmt: skip
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"python -m bench.published: {row.name}: `jaxgo match` ended with exit status {done.returncode}")
-    made = json.loads(done.stdout)
-    made.pop("records")
+    games = min(row.games, games or row.games)
+    options = ("--visits", str(row.visits), "--opening", "0", "--no-knowledge")
+    made = kept_match(place, row.first, row.second, games, *options)
     interval = None
     if row.published is not None and row.published_games:
         interval = wilson(row.published, row.published_games)
