@@ -31,6 +31,9 @@ OUTPUTS = {
     "playouts": "`playouts`: every margin, length, final board",
     "playouts with moves": "`playouts(moves=True)`: every move too",
 }
+POLICIES = {
+    "capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "patterns": "`Patterns`",
+}  # fmt: skip
 SEARCHES = {
     "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE, 256 leaves x 8 playouts", "rave, 64 x 8": "RAVE, 64 x 8",
     "uct": "UCT", "v1": "RAVE of weighted plays, V1", "v2": "the same, V2", "mctr": "RAVE of MCTR statistics",
@@ -97,6 +100,14 @@ def throughput(made: Mapping) -> str:
     return table(("from the empty board, playouts per CPU second of a core", *(f"{size}x{size}" for size in sizes)), rows)
 
 
+def policies(made: Mapping) -> str:
+    """How many times a uniform playout's time one takes that asks a policy, by size."""
+    sizes = list(dict.fromkeys(entry["size"] for entry in made["policies"]))
+    by = {(entry["policy"], entry["size"]): entry["time_ratio"]["median"] for entry in made["policies"]}
+    rows = [(text, *(f"{by[name, size]:.1f}" for size in sizes)) for name, text in POLICIES.items() if (name, sizes[0]) in by]
+    return table(("a playout's time, over a uniform one's", *(f"{size}x{size}" for size in sizes)), rows)
+
+
 def search(made: Mapping) -> str:
     """Playouts a second inside a search, and their share of `evaluate`'s."""
     sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
@@ -154,10 +165,13 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
     return table(("the score of", "playouts", "", "95 % interval", "games", "commit", "command"), rows)
 
 
-#: Figures by the name of their benchmark: how they are written from its newest result.
+#: Figures by name: how they are written from the newest result of their benchmark.
 FIGURES: dict[str, Callable[[Mapping], str]] = {
-    "throughput": throughput, "search": search, "analysis": analysis, "peers": peers, "startup": startup, "curves": curves,
+    "throughput": throughput, "policies": policies, "search": search, "analysis": analysis, "peers": peers, "startup": startup,
+    "curves": curves,
 }  # fmt: skip
+#: Whose results these are, where not those of a benchmark of the same name.
+RESULTS_OF = {"policies": "throughput"}
 MATCHES = "matches"
 #: Pictures by the name of their benchmark.
 PICTURES = {"curves": ROOT / "docs" / "pictures" / "curves.png"}
@@ -172,7 +186,7 @@ def written(text: str, results: pathlib.Path = RESULTS) -> str:
             return f"{name}{match[2]}\n{of_matches(matches(results))}\n"
         if name not in FIGURES:
             raise Missing(f"there are no figures {name!r}; there are {', '.join([*FIGURES, MATCHES])}")
-        made = newest(name, results)
+        made = newest(RESULTS_OF.get(name, name), results)
         return f"{name}{match[2]}\n{FIGURES[name](made)}{source(made)}\n"
 
     return _PLACE.sub(fill, text)
