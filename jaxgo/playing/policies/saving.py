@@ -95,7 +95,8 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
         return jnp.sum(state[1], dtype=jnp.int32) * np.int32(SHARE) > jnp.sum(running, dtype=jnp.int32)
 
     first = in_one_loop(functools.partial(_at_a_glance, g), all_lanes, waits)
-    return Looked(*lax.while_loop(many_wait, flood_some, first), taking)
+    found, left = lax.while_loop(many_wait, flood_some, first)
+    return Looked(found, left, taking)
 
 
 def _beside(g: Geometry, last: jax.Array, stones: Board) -> Board:
