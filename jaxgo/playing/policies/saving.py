@@ -117,7 +117,7 @@ def _at_a_glance(g: Geometry, lane: _Lane, waits: jax.Array) -> tuple[Saving, ja
     # One chain and the others; these count as one chain, which they are if one stone of them stands beside the last move.
     first = sweep(bb.first_point(seeds), weak, SWEEPS)
     others = bb.without(sweep(seeds, weak, SWEEPS), first)
-    open_ = bb.count(bb.without(seeds, first)) > np.int32(1)
+    unsettled = bb.count(bb.without(seeds, first)) > np.int32(1)
     moves = attackers = tuple(jnp.zeros_like(x) for x in own)
     for chain in (first, others):
         around = bb.neighbours(g, chain)
@@ -130,14 +130,14 @@ def _at_a_glance(g: Geometry, lane: _Lane, waits: jax.Array) -> tuple[Saving, ja
         around_longer = bb.neighbours(g, longer)
         saved = bb.count(bb.without(bb.both(around_longer, empty), move)) >= np.int32(2)
         longer_grows = bb.any_point(bb.without(bb.both(around_longer, through), longer))
-        open_ |= ~out & (grows | (~saved & longer_grows))
+        unsettled |= ~out & (grows | (~saved & longer_grows))
         moves = bb.choose(~out & saved, bb.either(moves, move), moves)
         attackers = bb.choose(out, attackers, bb.either(attackers, bb.both(around, opp)))
     attackers = sweep(attackers, opp, ATTACKERS_SWEEPS)
     border = bb.neighbours(g, attackers)
     attackers_grow = bb.any_point(bb.without(bb.both(border, opp), attackers))
-    open_ |= attackers_grow & bb.any_point(bb.without(taking, border))
-    return Saving(moves, bb.both(taking, border)), (open_ & (waits != np.int32(0))).astype(jnp.int32)
+    unsettled |= attackers_grow & bb.any_point(bb.without(taking, border))
+    return Saving(moves, bb.both(taking, border)), (unsettled & (waits != np.int32(0))).astype(jnp.int32)
 
 
 def _in_full(g: Geometry, lane: _Lane) -> Saving:

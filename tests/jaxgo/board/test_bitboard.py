@@ -116,6 +116,15 @@ def test_spreading_reaches_the_whole_chain_and_nothing_else(g, density):
     np.testing.assert_array_equal(to_points(g, board), whole)
 
 
+def test_one_point_of_a_set(g):
+    """The lowest bit of the first word that has one; none of the empty set."""
+    points = np.concatenate([random_sets(g.size), np.zeros((1, g.num_points), bool), np.eye(g.num_points, dtype=bool)])
+    found = to_points(g, jax.jit(bb.first_point)(to_words(g, points)))
+    order = np.lexsort((g.bit_of_point, g.word_of_point))
+    for of, first in zip(points, found, strict=True):
+        assert np.flatnonzero(first).tolist() == [p for p in order if of[p]][:1]
+
+
 def test_single_points(g):
     size = g.size
     index = np.append(g.word_bits * g.word_of_point + g.bit_of_point, g.word_bits * g.num_words).astype(np.int32)  # and none

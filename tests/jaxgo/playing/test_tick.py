@@ -71,6 +71,29 @@ def test_only_the_ko_is_forgone(g, size):
     assert size < 5 or dead_points > LANES, "the rule for dead points was not exercised"
 
 
+@pytest.mark.parametrize("size", [5, 16])
+def test_lanes_that_wait_stay_as_they_are(g, size):
+    """While the others play on; later they play as if they had never waited."""
+    lanes, zero = empty_lanes(size), jnp.zeros(LANES, jnp.int32)
+    step = jax.jit(lambda lanes, waits: in_one_loop(functools.partial(tick, g), lanes, None, waits))
+    alone, shared, odd = lanes, lanes, jnp.arange(LANES, dtype=jnp.int32) % 2
+    for _ in range(40):
+        alone = step(alone, zero)
+        waits = odd * (shared.move == jnp.int32(NO_MOVE)).astype(jnp.int32)
+        after = step(shared, waits)
+        held = np.asarray(waits) != 0
+        for name in set(Lanes._fields) - {"reach", "memory"}:
+            for x, y in zip(jax.tree.leaves(getattr(shared, name)), jax.tree.leaves(getattr(after, name))):
+                np.testing.assert_array_equal(np.asarray(x)[held], np.asarray(y)[held], name)
+        shared = after
+    even = np.asarray(odd) == 0
+    np.testing.assert_array_equal(np.asarray(shared.plies)[even], np.asarray(alone.plies)[even])
+    assert (np.asarray(shared.plies)[~even] == 0).all() and (np.asarray(alone.plies) > 10).all()
+    for _ in range(40):
+        shared = step(shared, zero)
+    np.testing.assert_array_equal(np.asarray(shared.log)[:, ~even], np.asarray(alone.log)[:, ~even])
+
+
 @pytest.mark.parametrize("size", [5, 9, 16])
 def test_lanes_are_the_same_however_a_tick_is_run(g, size):
     whole = functools.partial(tick, g)
