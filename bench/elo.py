@@ -12,7 +12,6 @@ Where one side won all games its score counts as half a game less, as no rating 
 import argparse
 import json
 import math
-import os
 import pathlib
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from typing import NamedTuple
 from rich import box
 
 from bench import hardware, report
-from bench.matches.kept import kept_match
+from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import elo
 from jaxgo.commands.tables import make_console, print_table
 from search.bots import SUMMARIES
@@ -123,12 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, least in (("most", 2 * LEAST), ("games", 2)):
         if (value := getattr(asked, name)) is not None and value < least:
             parser.error(f"--{name} must be at least {least}, not {value}")
-    try:
-        asked.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        parser.error(f"OUT must be a folder, not {asked.out}: {error.strerror}")
-    if not os.access(asked.out, os.W_OK):
-        parser.error(f"OUT must be a folder that can be written to, which {asked.out} is not")
+    make_folder(parser, asked.out)
     made = report.begin("elo", hardware.describe(), {"bots": bots, "most": asked.most, "games": asked.games})
     made |= {"software": hardware.versions(), "matches": [], "ratings": {}}
     # By playouts, so that what is there after a while is of all bots.

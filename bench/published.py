@@ -18,7 +18,6 @@ import argparse
 import dataclasses
 import json
 import math
-import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +26,7 @@ from rich import box
 
 from bench import hardware, report
 from bench.matches.engine import find_gnugo
-from bench.matches.kept import kept_match
+from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import wilson
 from jaxgo.commands.tables import make_console, print_table
 
@@ -175,12 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--only {asked.only}: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     if asked.games is not None and asked.games < 1:
         parser.error(f"--games must be at least 1, not {asked.games}")
-    try:
-        asked.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        parser.error(f"OUT must be a folder, not {asked.out}: {error.strerror}")
-    if not os.access(asked.out, os.W_OK):
-        parser.error(f"OUT must be a folder that can be written to, which {asked.out} is not")
+    make_folder(parser, asked.out)
     made = report.begin("published", hardware.describe(), {"only": parts, "games": asked.games})
     made |= {"software": hardware.versions(), "dailey": dailey() if "dailey" in parts else [], "matches": []}
     for row in rows():

@@ -1,9 +1,21 @@
 """Matches that are kept in a folder, for measurements of several of them: what is there already is not played again."""
 
+import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
+
+
+def make_folder(parser: argparse.ArgumentParser, out: pathlib.Path) -> None:
+    """Makes the folder OUT of a command; ends it with a usage error where that is none, or cannot be written to."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"OUT must be a folder, not {out}: {error.strerror}")
+    if not os.access(out, os.W_OK):
+        parser.error(f"OUT must be a folder that can be written to, which {out} is not")
 
 
 def kept_match(folder: pathlib.Path, first: str, second: str, games: int, *options: str) -> dict:

@@ -59,7 +59,7 @@ def policy_of_argument(text: str | None, size: int | None = None, bot: str | Non
     Raises:
       UsageError: it names no policy, or one for other boards; imports the engine.
     """
-    text = text or POLICIES.get(bot or "")
+    text = POLICIES.get(bot or "") if text is None else text
     if text is None:
         return None
     from jaxgo.playing.policies.in_order import policy_of
