@@ -123,15 +123,15 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
             won = result_of(terms, margin, is_black(terms, x.depth))
             for k in range(playouts):
                 played.won[k] = won
-            back_up(memory, terms, leaf, playouts * won, playouts * margin, playouts * margin * margin, played, scratch)
-            continue
-        if with_moves:
-            for k in range(playouts):
-                played.won[k] = results.results[row, k]
-            read_playouts(played, terms.credit, scratch.used)
-            if terms.credit == AMAF:
-                count_first_plays(played, scratch.first)
-        wins, lead, squares = np.int64(results.wins[row]), np.int64(results.lead[row]), np.int64(results.squares[row])
+            wins, lead, squares = playouts * won, playouts * margin, playouts * margin * margin
+        else:
+            wins, lead, squares = np.int64(results.wins[row]), np.int64(results.lead[row]), np.int64(results.squares[row])
+            if with_moves:
+                for k in range(playouts):
+                    played.won[k] = results.results[row, k]
+                read_playouts(played, terms.credit, scratch.used)
+                if terms.credit == AMAF:
+                    count_first_plays(played, scratch.first)
         back_up(memory, terms, leaf, wins, lead, squares, played, scratch)
 
 

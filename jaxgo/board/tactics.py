@@ -56,7 +56,7 @@ class _Noted(NamedTuple):
 
 
 def tactics(g: Geometry, own: Board, opp: Board) -> Tactics:
-    """Of positions in which no chain is without a liberty; the boards' shape is [B]."""
+    """Of positions in which no chain is without a liberty and no point has two stones; the boards' shape is [B]."""
     playing = playing_geometry(g.size)
     with bb.words_known(playing):
         own, opp = (bb.relaid(board, g, playing) for board in (own, opp))

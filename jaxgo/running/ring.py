@@ -257,6 +257,8 @@ class Ring:
         if new is not None:
             for call, where in new.parts():
                 columns[:, where] = call.columns
+        # The rest is what memory held before: the program would make boards of it that no game has, and could loop for ever.
+        columns[:, new.count if new else 0 :] = 0
         numbers[:5] = (
             1, new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
         )  # fmt: skip

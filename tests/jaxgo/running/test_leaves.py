@@ -9,6 +9,7 @@ import pytest
 import jaxgo
 from jaxgo import STAY, LeafResults, Leaves
 from jaxgo.board.geometry import geometry
+from jaxgo.running import ring
 from tests import scalar_features
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
@@ -277,6 +278,24 @@ def test_features_are_the_scalar_versions():
     uniform.close()
     assert without.features is None
     assert_equal(dataclasses.replace(found, features=None), without)
+
+
+def test_what_memory_held_before_is_no_leaf(monkeypatch):
+    """The device's program describes a whole place at once: what lies where there are no leaves must not keep it for ever."""
+    real = ring.Ring._ask
+
+    def ask(self, columns, numbers):
+        columns[...] = np.uint32(0xFFFFFFFF)
+        columns[:2] = np.array([[1309733608], [2850499955]], np.uint32)  # stones of both on some points: no end of chains
+        return real(self, columns, numbers)
+
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, features=True)
+    games, moves = (x[:3] for x in leaf_games(5))
+    expected = play(leaves, games, moves)
+    monkeypatch.setattr(ring.Ring, "_ask", ask)
+    for _ in range(5):
+        assert_equal(play(leaves, games, moves), expected)
+    leaves.close()
 
 
 @pytest.mark.parametrize(
