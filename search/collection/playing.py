@@ -85,8 +85,9 @@ def policies_named(text: str | None) -> list[Policy] | None:
     """
     if text is None:
         return None
-    if "advisor" in text:
-        raise ValueError("an advisor's table is a file of one machine, and for one board size; a collection takes the others")
+    if "advisor" in text or "replies" in text:
+        raise ValueError("what an advisor or replies have learned is a file of one machine, and for one board size; a collection "
+                         "takes the others")  # fmt: skip
     return policies_of(text)
 
 

@@ -1,7 +1,6 @@
 """What an advisor has learned: a bandit over moves in contexts, as a pytree that can be saved."""
 
 import functools
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +15,13 @@ from jaxgo.board import rules
 from jaxgo.board.bitboard import points_of
 from jaxgo.board.dynamics import is_over, is_traced, ko_board, own_and_opp, run
 from jaxgo.board.position import Position
+from jaxgo.playing.policies import learned
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts
 
 #: What a move's value depends on besides its colour and point: nothing, or the move before.
 CONTEXTS = ("point", "previous")
-#: The form of saved tables.
-FORMAT = 1
 #: Urgencies are told apart in steps of this size, coarser than what two machines' logarithms differ by.
 STEP = 2.0**-20
 
@@ -135,9 +133,8 @@ class AdvisorTable:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the table to a file, in numpy's npz format; `AdvisorTable.load` reads it."""
-        facts = json.dumps({"format": FORMAT, "size": self.size, "context": self.context})
-        with open(path, "wb") as file:
-            np.savez_compressed(file, jaxgo_advisor=facts, visits=np.asarray(self.visits), results=np.asarray(self.results))
+        facts = {"size": self.size, "context": self.context}
+        learned.save(path, "jaxgo_advisor", facts, visits=self.visits, results=self.results)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "AdvisorTable":
@@ -147,15 +144,12 @@ class AdvisorTable:
           ValueError: the file holds no table, or one of a newer format.
           OSError: the file cannot be read.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                facts, visits, results = json.loads(str(file["jaxgo_advisor"])), file["visits"], file["results"]
-            version, size, context = int(facts["format"]), int(facts["size"]), str(facts["context"])
-        except (KeyError, ValueError, EOFError, TypeError) as error:  # no npz, or one of somebody else's
-            raise ValueError(f"path must be a file that AdvisorTable.save has written, not {os.fspath(path)!r}") from error
-        if version > FORMAT:
-            raise ValueError(f"path holds a table of format {version}, this version of jaxgo reads up to {FORMAT}")
-        return cls(size, context, visits=visits, results=results)
+        facts, arrays = learned.load(path, "jaxgo_advisor", "AdvisorTable.save", "visits", "results")
+        empty = cls(facts["size"], str(facts.get("context")))
+        for name, array in arrays.items():
+            if array.dtype != np.int32 or array.shape != empty.visits.shape or (array < 0).any():
+                raise ValueError(f"path holds {name} that are no table's of size {empty.size}: {os.fspath(path)!r}")
+        return cls(empty.size, empty.context, **arrays)
 
     def __repr__(self) -> str:
         if is_traced(self.visits):

@@ -5,6 +5,7 @@ forgetting: improving the last-good-reply policy in Monte Carlo Go" (2010).
 """
 
 import functools
+import os
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -18,6 +19,7 @@ from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
+from jaxgo.playing.policies import learned
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
 from jaxgo.playing.tick import Lanes, Preference, Wants
 
@@ -71,6 +73,25 @@ class Replies:
         from jaxgo.results import learning
 
         return Replies(self.size, self.forgetting, replies=learning.replies(self, playouts, position, komi))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the replies to a file, in numpy's npz format; `Replies.load` reads it."""
+        learned.save(path, "jaxgo_replies", {"size": self.size, "forgetting": self.forgetting}, replies=self.replies)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Replies":
+        """Reads what `save` has written.
+
+        Raises:
+          ValueError: the file holds no replies, or those of a newer format.
+          OSError: the file cannot be read.
+        """
+        facts, arrays = learned.load(path, "jaxgo_replies", "Replies.save", "replies")
+        empty, replies = cls(facts["size"], bool(facts.get("forgetting"))), arrays["replies"]
+        known = replies.dtype == np.int32 and replies.shape == empty.replies.shape
+        if not known or (replies < NO_REPLY).any() or (replies >= empty.size**2).any() or (replies[:, -1] != NO_REPLY).any():
+            raise ValueError(f"path holds replies that are none of size {empty.size}: {os.fspath(path)!r}")
+        return cls(empty.size, empty.forgetting, replies=replies)
 
     def __repr__(self) -> str:
         number = "" if is_traced(self.replies) else f": {(np.asarray(self.replies) != NO_REPLY).sum():,} replies"

@@ -4,20 +4,25 @@ from jaxgo.playing.policies.advisor import Advisor
 from jaxgo.playing.policies.advisor_table import AdvisorTable
 from jaxgo.playing.policies.capture import Capture
 from jaxgo.playing.policies.in_order import Uniform
+from jaxgo.playing.policies.last_good_reply import LastGoodReply, Replies
 from jaxgo.playing.policies.mercy import Mercy
 from jaxgo.playing.policies.patterns import Patterns
 from jaxgo.playing.policies.policy import Policy
 
 #: How policies are written, for people.
-SYNTAX = "capture[:Q], patterns[:P], advisor:P:TABLE.npz, mercy:STONES and uniform, with commas between them"
+SYNTAX = (
+    "capture[:Q], patterns[:P], replies:P:REPLIES.npz, advisor:P:TABLE.npz, mercy:STONES and uniform, with commas between them"
+)
 
 
 def policies_of(text: str) -> list[Policy]:
-    """The policies that a text names, in order: those of `SYNTAX`; Q and P are probabilities, 1 where none is given.
+    """The policies that a text names, in order: those of `SYNTAX`.
+
+    Q and P are probabilities, 1 where none is given; the files are those that `AdvisorTable.save` and `Replies.save` write.
 
     Raises:
-      ValueError: the text names something else, or the table's file holds none.
-      OSError: the table's file cannot be read.
+      ValueError: the text names something else, or the file holds no such table.
+      OSError: the file cannot be read.
     """
     return [_policy_of(part.strip(), text) for part in text.split(",")]
 
@@ -36,6 +41,8 @@ def _policy_of(part: str, text: str) -> Policy:
         return Capture(probability)
     if name == "patterns" and len(values) < 2:
         return Patterns(probability)
+    if name == "replies" and len(values) == 2:
+        return LastGoodReply(Replies.load(values[1]), probability)
     if name == "advisor" and len(values) == 2:
         return Advisor(probability, AdvisorTable.load(values[1]))
     raise ValueError(f"policy must be of {SYNTAX}, not {text!r}")

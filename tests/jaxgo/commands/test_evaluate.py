@@ -74,11 +74,13 @@ def test_figures_are_the_librarys(capsys: pytest.CaptureFixture) -> None:
 
 def test_a_policy_can_be_asked(capsys: pytest.CaptureFixture, tmp_path: pathlib.Path) -> None:
     table, position = jaxgo.AdvisorTable(9), jaxgo.Position.from_sgf(GAME, move=30)
-    table = table.update(jaxgo.playouts(position, 100, moves=True), position)
+    played = jaxgo.playouts(position, 100, moves=True)
+    table, replies = table.update(played, position), jaxgo.Replies(9).update(played, position)
     table.save(tmp_path / "table.npz")
-    text = f"advisor:0.5:{tmp_path / 'table.npz'},mercy:40,capture:0.25,uniform"
+    replies.save(tmp_path / "replies.npz")
+    text = f"advisor:0.5:{tmp_path / 'table.npz'},mercy:40,replies:0.5:{tmp_path / 'replies.npz'},capture:0.25,uniform"
     document = _json(capsys, GAME, "--move", "30", "--playouts", "1000", "--policy", text)
-    policy = [jaxgo.Advisor(0.5, table), jaxgo.Mercy(40), jaxgo.Capture(0.25)]
+    policy = [jaxgo.Advisor(0.5, table), jaxgo.Mercy(40), jaxgo.LastGoodReply(replies, 0.5), jaxgo.Capture(0.25)]
     expected = jaxgo.evaluate(position, 1000, komi=7.0, streams=[30], policy=policy)
     assert document["policy"] == text and document["positions"][0]["win_rate"] == float(expected.win_rate[0])
     uniform = _json(capsys, GAME, "--move", "30", "--playouts", "1000", "--policy", "uniform")
@@ -281,10 +283,11 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
         ([GAME, "--komi", "nan"], "argument --komi: 'nan' is not a finite number of points"),
         ([GAME, "--komi", "inf"], "argument --komi: 'inf' is not a finite number of points"),
         ([GAME, "--seed", "-5"], "argument --seed: '-5' is not a whole number from 0"),
-        ([GAME, "--policy", "best"], "--policy best: policy must be of capture[:Q], patterns[:P], advisor:P:TABLE.npz, "),
+        ([GAME, "--policy", "best"], "--policy best: policy must be of capture[:Q], patterns[:P], replies:P:REPLIES.npz, "),
         ([GAME, "--policy", "capture:2"], "--policy capture:2: q must be between 0 and 1, not 2.0"),
         ([GAME, "--policy", "capture:x"], "--policy capture:x: policy must be of "),
         ([GAME, "--policy", "uniform,capture"], "--policy uniform,capture: policy must have jaxgo.Uniform() at its end"),
+        ([GAME, "--policy", f"replies:1:{GAME}"], "path must be a file that Replies.save has written, not "),
         ([GAME, "--policy", "advisor:1:none.npz"], "--policy advisor:1:none.npz: [Errno 2] No such file or directory"),
         (["--size", "1"], "argument --size: '1' is not a board size from 2 to 25"),
         (["--size", "26"], "argument --size: '26' is not a board size from 2 to 25"),

@@ -241,7 +241,7 @@ def test_the_end_by_a_signal_leaves_a_folder_that_goes_on(games: pathlib.Path, t
         (["--playouts", "0"], "must be between 1 and"),
         (["--bot", "amaf"], "invalid choice: 'amaf'"),
         (["--policy", "captures"], "policy must be of capture"),
-        (["--policy", "advisor:0.5:t.npz"], "an advisor's table is a file of one machine"),
+        (["--policy", "advisor:0.5:t.npz"], "what an advisor or replies have learned is a file of one machine"),
         (["nowhere"], "there is no file and no folder 'nowhere'"),
     ],
 )

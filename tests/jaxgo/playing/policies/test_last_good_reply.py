@@ -61,6 +61,25 @@ def test_a_reply_that_cannot_be_played_is_passed_over():
     assert (played.moves[0, free, 1] == named["a"]).all() and free.sum() > 500
 
 
+def test_replies_can_be_saved(tmp_path):
+    position = jaxgo.Position.empty(5)
+    table = jaxgo.Replies(5, forgetting=False).update(jaxgo.playouts(position, 100, moves=True), position)
+    table.save(tmp_path / "replies.npz")
+    again = jaxgo.Replies.load(tmp_path / "replies.npz")
+    np.testing.assert_array_equal(again.replies, table.replies, strict=True)
+    assert repr(again) == repr(table) and "Replies(5, forgetting=False): " in repr(again)
+    (tmp_path / "other").write_bytes(b"nothing")
+    jaxgo.AdvisorTable(5).save(tmp_path / "table.npz")
+    for other in ("other", "table.npz"):
+        with pytest.raises(ValueError, match="path must be a file that Replies.save has written"):
+            jaxgo.Replies.load(tmp_path / other)
+    jaxgo.Replies(9, replies=table.replies).save(tmp_path / "mixed.npz")
+    jaxgo.Replies(5, replies=table.replies + np.int32(9)).save(tmp_path / "beyond.npz")
+    for other, size in (("mixed.npz", 9), ("beyond.npz", 5)):
+        with pytest.raises(ValueError, match=f"path holds replies that are none of size {size}"):
+            jaxgo.Replies.load(tmp_path / other)
+
+
 def test_bad_arguments_are_refused():
     table, position = jaxgo.Replies(5), jaxgo.Position.empty(5)
     assert repr(table) == "Replies(5, forgetting=True): 0 replies"
