@@ -20,6 +20,8 @@ SUMMARIES = {
 }
 #: Whom the playouts of `jaxgo gtp` and `jaxgo genmove` ask for their moves where nobody says: what wins at equal time.
 POLICIES = {"rave": "patterns", "grave": "patterns"}
+#: Whose moves have prior playouts there (`search.Knowledge`) where nobody says, for the same reason.
+KNOWING = ("rave", "grave")
 
 
 def listing(names=tuple(SUMMARIES)) -> str:

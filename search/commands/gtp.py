@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
     engine_options = EngineOptions(
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
-        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads, knowledge=args.knowledge,
+        resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads,
+        knowledge=options.knowledge_of_argument(args.knowledge, args.bot),
         policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE, args.bot),
         memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip

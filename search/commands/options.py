@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jaxgo.cli import UsageError
-from search.bots import POLICIES, SUMMARIES
+from search.bots import KNOWING, POLICIES, SUMMARIES
 
 if TYPE_CHECKING:
     from jaxgo.playing.policies.in_order import Policies
@@ -37,8 +37,14 @@ def add_player_arguments(parser: argparse.ArgumentParser, visits: int, komi_by_d
 
 def add_knowledge_argument(parser: argparse.ArgumentParser) -> None:
     """--knowledge."""
-    what = "begin in the tree with prior playouts of moves: captures, patterns, nearness (default: as the bot does)"
+    default = f"of gtp and genmove with {' and '.join(KNOWING)}, else without"
+    what = f"begin in the tree with prior playouts of moves: captures, patterns, nearness (default: {default})"
     parser.add_argument("--knowledge", action=argparse.BooleanOptionalAction, default=None, help=what)
+
+
+def knowledge_of_argument(given: bool | None, bot: str) -> bool | None:
+    """What --knowledge says for `jaxgo gtp` and `genmove`, where it may not be given; None for as the bot has it."""
+    return True if given is None and bot in KNOWING else given
 
 
 def add_policy_argument(parser: argparse.ArgumentParser, *, as_bot: bool = False) -> None:

@@ -59,3 +59,11 @@ def test_a_share_of_the_machine_is_the_default(monkeypatch, tmp_path):
 )  # fmt: skip
 def test_the_policy_is_the_bots_own_unless_another_is_asked_for(text, bot, expected):
     assert repr(options.policy_of_argument(text, 9, bot)) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "bot", "expected"),
+    [(None, "rave", True), (None, "uct", None), (None, "amaf", None), (False, "rave", False), (True, "uct", True)],
+)
+def test_rave_has_prior_playouts_unless_it_is_told_otherwise(given, bot, expected):
+    assert options.knowledge_of_argument(given, bot) is expected
