@@ -2,17 +2,20 @@
 
     python -m bench.weights OUT.json --games 200 --visits 2000
 
-Each game is played between two versions of a bot. For each group of weights a coin says which of them has it multiplied by
-`FACTOR` and which divided; so every game tells something of all groups at once. Of every group the report says how much of the
-score having it larger was worth, with its standard error. What stands in OUT.json already is kept, and games go on after it.
+The bot plays as `jaxgo gtp` has it play. Each game is played between two versions of it. For each group of weights a coin says
+which of them has it multiplied by `FACTOR` and which divided; so every game tells something of all groups at once. Of every group
+the report says how much of the score having it larger was worth, with its standard error. What stands in OUT.json already is
+kept, and games go on after it.
 """
 
 import argparse
 import dataclasses
 import json
 import pathlib
+import shlex
 import sys
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,6 +24,8 @@ from bench.matches import pool
 from bench.matches.contestants import Bot, Conditions
 from bench.matches.playing import Match
 from bench.matches.referee import OWN
+from jaxgo.cli import UsageError
+from search.bots import KNOWING
 from search.choice import Limits
 from search.commands import options
 from search.knowledge import Knowledge
@@ -64,11 +69,11 @@ def effects(games: list[dict]) -> dict[str, dict[str, float]]:
     }
 
 
-def games_of(args: argparse.Namespace, numbers: list[int]) -> list[tuple[Match, int]]:
+def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Match, int]]:
     """The games of these numbers, from 1 on."""
-    rule = rule_of(args.bot, True)
+    rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
     conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * args.workers))
-    limits, how = Limits(visits=args.visits), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False}
+    limits, how = Limits(visits=args.visits), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
     games = []
     for number in numbers:
         signs, versions = signs_of((number - 1) // 2, args.seed), []
@@ -79,40 +84,67 @@ def games_of(args: argparse.Namespace, numbers: list[int]) -> list[tuple[Match, 
     return games
 
 
-def main() -> None:
-    """Plays the games that are missing; after each the file holds what is known."""
-    parser = argparse.ArgumentParser(prog="python -m bench.weights", description=__doc__.partition("\n")[0])
+def held_in(path: pathlib.Path, settings: dict) -> list[dict]:
+    """The games that a file has; none where there is no file.
+
+    Raises:
+      UsageError: it holds something else, or games of other settings.
+    """
+    if not path.exists():
+        return []
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        games, others = held["games"], held["settings"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} cannot be gone on with: it is no document of bench.weights") from error
+    if others != settings:
+        raise UsageError(f"{path} holds games of other settings: {others}")
+    return games
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plays the games that are missing; after each the file holds what is known. The exit status."""
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m bench.weights", description=__doc__, formatter_class=as_written)
     parser.add_argument("output", type=pathlib.Path, metavar="OUT.json")
-    parser.add_argument("--games", type=options.count(2), default=200, metavar="N")
-    parser.add_argument("--visits", type=options.count(1), default=2_000, metavar="N")
-    parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N")
-    parser.add_argument("--bot", type=options.bot, default="rave", metavar="NAME")
-    parser.add_argument("--seed", type=options.count(0), default=0, metavar="S")
-    parser.add_argument("--workers", type=options.count(1, 1024), default=len(hardware.usable_cores()), metavar="N")
-    args = parser.parse_args()
+    parser.add_argument("--games", type=options.count(2), default=200, metavar="N", help="default: %(default)s")
+    parser.add_argument("--visits", type=options.count(1), default=2_000, metavar="N", help="of a move (default: %(default)s)")
+    parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
+    parser.add_argument("--bot", choices=KNOWING, default=KNOWING[0], help="default: %(default)s")
+    options.add_policy_argument(parser, as_bot=True)
+    parser.add_argument("--seed", type=options.count(0), default=0, metavar="S", help="default: %(default)s")
+    cores = len(hardware.usable_cores())
+    parser.add_argument("--workers", type=options.count(1, 1024), default=cores, metavar="N", help="games at a time, one a core")
+    args = parser.parse_args(arguments)
     settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers")}
     settings |= {"factor": FACTOR, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge)}
+    try:
+        options.policy_of_argument(args.policy, args.size, args.bot)
+        games = held_in(args.output, settings)
+        missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
+    except UsageError as error:
+        parser.error(str(error))
     made = report.begin("weights", hardware.describe(), settings)
-    made["command"] = f"python -m bench.weights {' '.join(sys.argv[1:])}"
-    games = []
-    if args.output.exists():
-        held = json.loads(args.output.read_text())
-        if held["settings"] != settings:
-            sys.exit(f"{args.output} holds games of other settings: {held['settings']}")
-        games = held["games"]
-    there = {game["number"] for game in games}
-    missing = [number for number in range(1, args.games + 1) if number not in there]
+    command = ["python", "-m", "bench.weights", *(sys.argv[1:] if arguments is None else arguments)]
+    made |= {"software": hardware.versions(), "command": shlex.join(command)}
     start = time.monotonic()
-    for game, _ in pool.play_all(games_of(args, missing), pool.places(args.workers, 1), lambda: False):
+    for game, _ in pool.play_all(missing, pool.places(args.workers, 1), lambda: False):
         signs = signs_of((game["number"] - 1) // 2, args.seed).tolist()
         games.append({"number": game["number"], "signs": signs, "won": game["won"], "moves": game["moves"], "game": game["game"]})
         games.sort(key=lambda game: game["number"])
-        made |= {"effects": effects(games), "games": games}
-        args.output.write_text(json.dumps(made, indent=1) + "\n")
+        write(args.output, made | {"effects": effects(games), "games": games})
         print(f"bench.weights: {len(games)} of {args.games} games, {time.monotonic() - start:.0f} s", file=sys.stderr)
-    for name, found in made["effects"].items():
+    for name, found in effects(games).items():
         print(f"{name:12} {100 * found['effect']:+6.1f} % +- {100 * found['error']:.1f}")
+    return 0
+
+
+def write(path: pathlib.Path, document: dict) -> None:
+    """Writes the document, whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
+    part.replace(path)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
