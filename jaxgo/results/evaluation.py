@@ -2,12 +2,12 @@
 
 import dataclasses
 import functools
-import json
 import os
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from jaxgo.base import saved
 from jaxgo.board.symmetries import transform_points
 from jaxgo.results import sums
 from jaxgo.results.sums import Sums
@@ -179,18 +179,15 @@ class Evaluation:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the evaluation to a file, in numpy's npz format; `Evaluation.load` reads it."""
-        with open(path, "wb") as file:
-            np.savez_compressed(file, **self.arrays())
+        saved.write(path, self.arrays())
 
     def arrays(self) -> dict[str, Any]:
         """What `save` writes: the sums, and which playouts they are of, by name."""
         arrays: dict[str, Any] = {f"sums.{name}": x for name, x in self.sums._asdict().items() if x is not None}
         arrays |= {f"streams.{i}": x.streams for i, x in enumerate(self.played)}
-        facts = {
-            "format": FORMAT, "size": self.size, "complete": self.complete,
-            "played": [{"seed": x.seed, "first": x.first, "count": x.count} for x in self.played],
-        }  # fmt: skip
-        return {"jaxgo_evaluation": json.dumps(facts), "komi": self.komi, **arrays}
+        played = [{"seed": x.seed, "first": x.first, "count": x.count} for x in self.played]
+        facts = saved.facts("jaxgo_evaluation", FORMAT, size=self.size, complete=self.complete, played=played)
+        return {**facts, "komi": self.komi, **arrays}
 
     @classmethod
     def load(cls, path: str | os.PathLike | BinaryIO) -> "Evaluation":
@@ -203,22 +200,13 @@ class Evaluation:
           ValueError: the file holds no evaluation, or one of a newer format.
           OSError: the file cannot be read.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                held = {name: file[name] for name in file.files}
-            facts = json.loads(str(held["jaxgo_evaluation"]))
-            version = int(facts["format"])
-        except (KeyError, ValueError, EOFError, TypeError) as error:  # no npz, or one of somebody else's
-            name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
-            raise ValueError(f"path must be a file that Evaluation.save has written, not {name!r}") from error
-        if version > FORMAT:
-            raise ValueError(f"path holds an evaluation of format {version}, this version of jaxgo reads up to {FORMAT}")
-        played = [
-            Played(tuple(x["seed"]), held[f"streams.{i}"], x["first"], x["count"]) for i, x in enumerate(facts["played"])
-        ]
-        komi = held["komi"]
-        found = Sums._make(held.get(f"sums.{name}") for name in Sums._fields)
-        return cls(facts["size"], komi if komi.ndim else float(komi), found, facts["complete"], tuple(played))
+        facts, held = saved.read(path, "jaxgo_evaluation", FORMAT, "Evaluation.save")
+        with saved.blamed_on(path, "Evaluation.save"):
+            played = tuple(
+                Played(tuple(x["seed"]), held[f"streams.{i}"], x["first"], x["count"]) for i, x in enumerate(facts["played"])
+            )
+            komi, found = held["komi"], Sums._make(held.get(f"sums.{name}") for name in Sums._fields)
+            return cls(facts["size"], komi if komi.ndim else float(komi), found, facts["complete"], played)
 
 
 def _merged(played: tuple[Played, ...]) -> tuple[Played, ...]:

@@ -9,19 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxgo.base import checks
+from jaxgo.base import checks, saved
+from jaxgo.base.constants import INT32_MAX
 from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import points_of
 from jaxgo.board.dynamics import is_over, is_traced, ko_board, own_and_opp, run
 from jaxgo.board.position import Position
-from jaxgo.playing.policies import learned
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts
 
 #: What a move's value depends on besides its colour and point: nothing, or the move before.
 CONTEXTS = ("point", "previous")
+#: The form of saved tables.
+FORMAT = 1
 #: Urgencies are told apart in steps of this size, coarser than what two machines' logarithms differ by.
 STEP = 2.0**-20
 
@@ -133,8 +135,8 @@ class AdvisorTable:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the table to a file, in numpy's npz format; `AdvisorTable.load` reads it."""
-        facts = {"size": self.size, "context": self.context}
-        learned.save(path, "jaxgo_advisor", facts, visits=self.visits, results=self.results)
+        facts = saved.facts("jaxgo_advisor", FORMAT, size=self.size, context=self.context)
+        saved.write(path, {**facts, "visits": np.asarray(self.visits), "results": np.asarray(self.results)})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "AdvisorTable":
@@ -144,12 +146,12 @@ class AdvisorTable:
           ValueError: the file holds no table, or one of a newer format.
           OSError: the file cannot be read.
         """
-        facts, arrays = learned.load(path, "jaxgo_advisor", "AdvisorTable.save", "visits", "results")
-        empty = cls(facts["size"], str(facts.get("context")))
-        for name, array in arrays.items():
-            if array.dtype != np.int32 or array.shape != empty.visits.shape or (array < 0).any():
-                raise ValueError(f"path holds {name} that are no table's of size {empty.size}: {os.fspath(path)!r}")
-        return cls(empty.size, empty.context, **arrays)
+        facts, arrays = saved.read(path, "jaxgo_advisor", FORMAT, "AdvisorTable.save")
+        with saved.blamed_on(path, "AdvisorTable.save"):
+            empty, visits, results = cls(facts["size"], facts["context"]), arrays["visits"], arrays["results"]
+            if not all(saved.fits(x, empty.visits.shape, 0, INT32_MAX) for x in (visits, results)):
+                raise ValueError("no counts of a table of this size")
+        return cls(empty.size, empty.context, visits=visits, results=results)
 
     def __repr__(self) -> str:
         if is_traced(self.visits):

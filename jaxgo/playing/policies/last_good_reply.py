@@ -13,19 +13,20 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxgo.base import checks
+from jaxgo.base import checks, saved
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
-from jaxgo.playing.policies import learned
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
 from jaxgo.playing.tick import Lanes, Preference, Wants
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts
 
+#: The form of saved replies.
+FORMAT = 1
 #: Where there is no reply.
 NO_REPLY = -1
 
@@ -76,7 +77,8 @@ class Replies:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the replies to a file, in numpy's npz format; `Replies.load` reads it."""
-        learned.save(path, "jaxgo_replies", {"size": self.size, "forgetting": self.forgetting}, replies=self.replies)
+        facts = saved.facts("jaxgo_replies", FORMAT, size=self.size, forgetting=self.forgetting)
+        saved.write(path, {**facts, "replies": np.asarray(self.replies)})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Replies":
@@ -86,11 +88,11 @@ class Replies:
           ValueError: the file holds no replies, or those of a newer format.
           OSError: the file cannot be read.
         """
-        facts, arrays = learned.load(path, "jaxgo_replies", "Replies.save", "replies")
-        empty, replies = cls(facts["size"], bool(facts.get("forgetting"))), arrays["replies"]
-        known = replies.dtype == np.int32 and replies.shape == empty.replies.shape
-        if not known or (replies < NO_REPLY).any() or (replies >= empty.size**2).any() or (replies[:, -1] != NO_REPLY).any():
-            raise ValueError(f"path holds replies that are none of size {empty.size}: {os.fspath(path)!r}")
+        facts, arrays = saved.read(path, "jaxgo_replies", FORMAT, "Replies.save")
+        with saved.blamed_on(path, "Replies.save"):
+            empty, replies = cls(facts["size"], facts["forgetting"]), arrays["replies"]
+            if not saved.fits(replies, empty.replies.shape, NO_REPLY, empty.size**2 - 1) or (replies[:, -1] != NO_REPLY).any():
+                raise ValueError("no replies on a board of this size")
         return cls(empty.size, empty.forgetting, replies=replies)
 
     def __repr__(self) -> str:

@@ -128,7 +128,7 @@ def test_tables_can_be_saved(tmp_path):
         (tmp_path / "other").write_bytes(b"nothing")
         jaxgo.AdvisorTable.load(tmp_path / "other")
     jaxgo.AdvisorTable(9, visits=table.visits, results=table.results).save(tmp_path / "mixed.npz")
-    with pytest.raises(ValueError, match="path holds visits that are no table's of size 9"):
+    with pytest.raises(ValueError, match="path must be a file that AdvisorTable.save has written"):
         jaxgo.AdvisorTable.load(tmp_path / "mixed.npz")
 
 

@@ -68,15 +68,11 @@ def test_replies_can_be_saved(tmp_path):
     again = jaxgo.Replies.load(tmp_path / "replies.npz")
     np.testing.assert_array_equal(again.replies, table.replies, strict=True)
     assert repr(again) == repr(table) and "Replies(5, forgetting=False): " in repr(again)
-    (tmp_path / "other").write_bytes(b"nothing")
     jaxgo.AdvisorTable(5).save(tmp_path / "table.npz")
-    for other in ("other", "table.npz"):
-        with pytest.raises(ValueError, match="path must be a file that Replies.save has written"):
-            jaxgo.Replies.load(tmp_path / other)
     jaxgo.Replies(9, replies=table.replies).save(tmp_path / "mixed.npz")
     jaxgo.Replies(5, replies=table.replies + np.int32(9)).save(tmp_path / "beyond.npz")
-    for other, size in (("mixed.npz", 9), ("beyond.npz", 5)):
-        with pytest.raises(ValueError, match=f"path holds replies that are none of size {size}"):
+    for other in ("table.npz", "mixed.npz", "beyond.npz"):
+        with pytest.raises(ValueError, match="path must be a file that Replies.save has written"):
             jaxgo.Replies.load(tmp_path / other)
 
 

@@ -1,0 +1,79 @@
+"""Files of arrays and a few facts about them, in numpy's npz format."""
+
+import contextlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+#: What comes of a file that is no npz, one of somebody else's, or damaged.
+_DAMAGED = (
+    KeyError, ValueError, EOFError, TypeError, IndexError, OverflowError, AttributeError, MemoryError, RuntimeError, zlib.error,
+    zipfile.BadZipFile,
+)  # fmt: skip
+
+
+def write(path: str | os.PathLike, arrays: Mapping[str, Any]) -> None:
+    """Writes a file with these arrays."""
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def facts(kind: str, version: int, **values: Any) -> dict[str, str]:
+    """What says what a file is, as one more of its arrays.
+
+    Args:
+      kind: the name of what is in it.
+      version: of its form.
+      **values: ready for JSON.
+    """
+    return {kind: json.dumps({"format": version, **values})}
+
+
+@contextlib.contextmanager
+def blamed_on(path: str | os.PathLike | BinaryIO, writer: str) -> Iterator[None]:
+    """A context that makes something of what a file holds: that this cannot be done is the file's fault, a ValueError.
+
+    Args:
+      path: of the file, or the open file itself.
+      writer: the method that writes such files, for people.
+    """
+    try:
+        yield
+    except _DAMAGED as error:
+        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
+        raise ValueError(f"path must be a file that {writer} has written, not {name!r}") from error
+
+
+def read(path: str | os.PathLike | BinaryIO, kind: str, newest: int, writer: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """(facts, arrays by name) of a file.
+
+    Args:
+      path: of the file, or the open file itself.
+      kind: as given to `facts`.
+      newest: the newest form that is known.
+      writer: the method that writes such files, for people.
+
+    Raises:
+      ValueError: the file holds something else, or is of a newer form.
+      OSError: the file cannot be read.
+    """
+    # Opened here, as numpy leaves a file open that it cannot read.
+    opened = open(path, "rb") if isinstance(path, (str, os.PathLike)) else contextlib.nullcontext(path)
+    with blamed_on(path, writer), opened as whole:
+        with np.load(whole, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        about = json.loads(str(arrays.pop(kind)))
+        version = int(about["format"])
+    if version > newest:
+        raise ValueError(f"path holds what {writer} writes in format {version}, this version of jaxgo reads up to {newest}")
+    return about, arrays
+
+
+def fits(array: np.ndarray, shape: tuple[int, ...], least: int, most: int) -> bool:
+    """Whether an array is of int32, of this shape, and of numbers from `least` to `most`."""
+    return array.dtype == np.int32 and array.shape == shape and bool(((array >= least) & (array <= most)).all())
