@@ -10,7 +10,6 @@ Where one side won all games its score counts as half a game less, as no rating 
 """
 
 import argparse
-import json
 import math
 import pathlib
 import sys
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 from rich import box
 
-from bench import hardware, report
+from bench import files, hardware, report
 from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import elo
 from jaxgo.commands.tables import make_console, print_table
@@ -133,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             match = kept_match(asked.out / f"{bot}-{playouts}", *players, games_of(2 * playouts, asked.games))
             made["matches"].append({"bot": bot, "playouts": playouts, "match": match})
             made["ratings"][bot] = ratings([x for x in made["matches"] if x["bot"] == bot])
-            (asked.out / "elo.json").write_text(json.dumps(made, indent=1, allow_nan=False), "utf-8")
+            files.write_document(asked.out / "elo.json", made)
     draw(made, asked.out / "elo.png")
     columns = ("bot", "playouts a move", "games", "score", "Elo", "in all")
     print_table(make_console(), columns, sorted(rows(made), key=lambda row: bots.index(row[0])), box=box.HEAVY_HEAD)

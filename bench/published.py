@@ -16,7 +16,6 @@ An interval holds the true score in 95 % of cases; where the published figure ha
 
 import argparse
 import dataclasses
-import json
 import math
 import pathlib
 import sys
@@ -24,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rich import box
 
-from bench import hardware, report
+from bench import files, hardware, report
 from bench.matches.engine import find_gnugo
 from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import wilson
@@ -181,8 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if row.part in parts:
             print(f"python -m bench.published: {row.part}: {row.name}", file=sys.stderr)
             made["matches"].append(play(row, asked.out, asked.games))
-            (asked.out / "published.json").write_text(json.dumps(made, indent=1, allow_nan=False), "utf-8")
-    (asked.out / "published.json").write_text(json.dumps(made, indent=1, allow_nan=False), "utf-8")
+            files.write_document(asked.out / "published.json", made)
+    files.write_document(asked.out / "published.json", made)
     draw(made["matches"], asked.out / "published.png")
     console = make_console()
     for title, columns, found in lines(made):

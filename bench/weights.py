@@ -11,6 +11,7 @@ kept, and games go on after it.
 import argparse
 import dataclasses
 import json
+import os
 import pathlib
 import shlex
 import sys
@@ -19,17 +20,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench import hardware, report
+from bench import files, hardware, report
 from bench.matches import pool
 from bench.matches.contestants import Bot, Conditions
 from bench.matches.playing import Match
 from bench.matches.referee import OWN
-from jaxgo.cli import UsageError
-from search.bots import KNOWING
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands import options
 from search.knowledge import Knowledge
-from search.players import rule_of
+from search.players import has_tree, rule_of
 
 #: By what weights are multiplied and divided.
 FACTOR = 2.0
@@ -95,6 +96,7 @@ def held_in(path: pathlib.Path, settings: dict) -> list[dict]:
     try:
         held = json.loads(path.read_text("utf-8"))
         games, others = held["games"], held["settings"]
+        effects(games)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} cannot be gone on with: it is no document of bench.weights") from error
     if others != settings:
@@ -110,7 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=options.count(2), default=200, metavar="N", help="default: %(default)s")
     parser.add_argument("--visits", type=options.count(1), default=2_000, metavar="N", help="of a move (default: %(default)s)")
     parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
-    parser.add_argument("--bot", choices=KNOWING, default=KNOWING[0], help="default: %(default)s")
+    trees = [bot for bot in SUMMARIES if has_tree(bot)]
+    parser.add_argument("--bot", choices=trees, default="rave", metavar="NAME", help=f"{', '.join(trees)} (default: %(default)s)")
     options.add_policy_argument(parser, as_bot=True)
     parser.add_argument("--seed", type=options.count(0), default=0, metavar="S", help="default: %(default)s")
     cores = len(hardware.usable_cores())
@@ -119,31 +122,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers")}
     settings |= {"factor": FACTOR, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge)}
     try:
-        options.policy_of_argument(args.policy, args.size, args.bot)
+        settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
+        if not os.access(args.output.parent, os.W_OK):
+            raise UsageError(f"{args.output} must be in a folder that is there and can be written to")
         games = held_in(args.output, settings)
-        missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
     except UsageError as error:
         parser.error(str(error))
+    missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
     made = report.begin("weights", hardware.describe(), settings)
     command = ["python", "-m", "bench.weights", *(sys.argv[1:] if arguments is None else arguments)]
     made |= {"software": hardware.versions(), "command": shlex.join(command)}
-    start = time.monotonic()
-    for game, _ in pool.play_all(missing, pool.places(args.workers, 1), lambda: False):
-        signs = signs_of((game["number"] - 1) // 2, args.seed).tolist()
-        games.append({"number": game["number"], "signs": signs, "won": game["won"], "moves": game["moves"], "game": game["game"]})
-        games.sort(key=lambda game: game["number"])
-        write(args.output, made | {"effects": effects(games), "games": games})
-        print(f"bench.weights: {len(games)} of {args.games} games, {time.monotonic() - start:.0f} s", file=sys.stderr)
+    start, status = time.monotonic(), EXIT_DONE
+    try:
+        for game, _ in pool.play_all(missing, pool.places(args.workers, 1), lambda: False):
+            signs = signs_of((game["number"] - 1) // 2, args.seed).tolist()
+            known = {name: game[name] for name in ("number", "won", "moves", "game")}
+            games = sorted([*games, known | {"signs": signs}], key=lambda game: game["number"])
+            files.write_document(args.output, made | {"effects": effects(games), "games": games})
+            print(f"bench.weights: {len(games)} of {args.games} games, {time.monotonic() - start:.0f} s", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"bench.weights: interrupted; {args.output} has what is finished", file=sys.stderr)
+        status = EXIT_INTERRUPTED
+    if not games:
+        return status
     for name, found in effects(games).items():
         print(f"{name:12} {100 * found['effect']:+6.1f} % +- {100 * found['error']:.1f}")
-    return 0
-
-
-def write(path: pathlib.Path, document: dict) -> None:
-    """Writes the document, whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
-    part.replace(path)
+    return status
 
 
 if __name__ == "__main__":

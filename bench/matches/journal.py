@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 
+from bench import files
 from jaxgo.cli import UsageError
 
 CONDITIONS, GAMES = "match.json", "games.jsonl"
@@ -40,7 +41,7 @@ class Journal:
         try:
             self._lock()
             if new:
-                _write(self._folder / CONDITIONS, json.dumps(conditions, indent=1).encode() + b"\n")
+                files.write_document(self._folder / CONDITIONS, conditions)
             else:
                 self._compare(conditions)
             self.games = self._read()
@@ -65,7 +66,7 @@ class Journal:
         Raises:
           OSError: it cannot be written; the game does not count.
         """
-        _write(self._folder / f"{game['number']:04d}.sgf", record)
+        files.write(self._folder / f"{game['number']:04d}.sgf", record)
         self._file.write(json.dumps(game).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -109,13 +110,3 @@ class Journal:
             good += len(line)
         self._file.truncate(good)
         return games
-
-
-def _write(path: pathlib.Path, data: bytes) -> None:
-    """Writes a whole file or none."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)

@@ -8,6 +8,7 @@ import pytest
 
 from bench import weights
 from bench.weights import FACTOR, GROUPS, effects, scaled, signs_of
+from jaxgo import cli
 from search.knowledge import Knowledge
 
 
@@ -75,7 +76,7 @@ def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--games", "1"], "argument --games: must be between 2 and "), (["--bot", "uct"], "invalid choice: 'uct'"),
+        (["--games", "1"], "argument --games: must be between 2 and "), (["--bot", "amaf"], "invalid choice: 'amaf'"),
         (["--policy", "best"], "--policy best: policy must be of "), (["--visits", "32"], "holds games of other settings"),
     ],
 )  # fmt: skip
@@ -85,7 +86,30 @@ def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
     with pytest.raises(SystemExit, match="2"):
         weights.main([str(out), "--games", "2", "--visits", "16", *arguments])
     assert told in capsys.readouterr().err
-    out.write_text("[]")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"games": [], "settings": {}}', '{"games": [{"number": 1}], "settings": {}}'])
+def test_files_of_others_are_left_alone(played, tmp_path, capsys, text):
+    out = tmp_path / "weights.json"
+    out.write_text(text)
     with pytest.raises(SystemExit, match="2"):
         weights.main([str(out)])
-    assert "is no document of bench.weights" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "is no document of bench.weights" in told or "holds games of other settings: {}" in told
+    assert out.read_text() == text and not played
+    with pytest.raises(SystemExit, match="2"):
+        weights.main([str(tmp_path / "nowhere" / "weights.json")])
+    assert "must be in a folder that is there and can be written to" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_tells_what_it_has(played, monkeypatch, tmp_path, capsys):
+    def interrupted(games, places, stop):
+        yield {"number": 1, "won": 1.0, "moves": 30, "game": "1"}, b""
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(weights.pool, "play_all", interrupted)
+    out = tmp_path / "weights.json"
+    assert weights.main([str(out), "--games", "2", "--visits", "16"]) == cli.EXIT_INTERRUPTED
+    printed = capsys.readouterr()
+    assert "interrupted" in printed.err and "near_last" in printed.out
+    assert len(json.loads(out.read_text())["games"]) == 1
