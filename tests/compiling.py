@@ -45,13 +45,23 @@ def users_flags() -> str:
     return " ".join(flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in ours)
 
 
+def trace_all() -> None:
+    """In this process all programs are traced, for tests patch what they are made of; processes that it starts find those of others.
+
+    `jaxgo.backends.kept.place_of.__wrapped__` is as users have it.
+    """
+    from jaxgo.backends import kept
+
+    kept.place_of = functools.wraps(kept.place_of)(lambda kind, key: None)
+
+
 @functools.cache
 def _programs_for_many() -> tuple:
     """What is kept of them, apart from the others."""
     from jaxgo.backends.programs import Programs
     from jaxgo.running import jobs, ring_program
 
-    return Programs(jobs._build), Programs(ring_program._build)
+    return Programs(jobs._lowered, "job"), Programs(ring_program._lowered, "ring")
 
 
 def compile_for_many_playouts(patch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.compiling import compile_for_many_playouts, compile_lightly
+from tests.compiling import compile_for_many_playouts, compile_lightly, trace_all
 
 # Before jax is imported, so that the processes that tests start inherit it. Programs are the same either way, but compiled once.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".pytest_cache" / "jax"))
@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000)
     jax.config.update("jax_numpy_dtype_promotion", "strict")
     jax.config.update("jax_numpy_rank_promotion", "raise")
+    trace_all()
 
 
 def pytest_collection_finish() -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 
 import jax
 
+from jaxgo.backends import kept
+
 #: Programs that are kept for each kind of them; of more, those are dropped that have not been used for longest.
 KEPT = 64
 
@@ -24,11 +26,12 @@ class Programs:
     Threads that ask for a program wait while one of them compiles it; those of other devices compile theirs meanwhile.
 
     Args:
-      build: called as `build(*key)`.
+      lower: gives a program that is still to be compiled, called as `lower(*key)`.
+      kind: a word under which programs are kept on disk, too, where jax keeps some (`jaxgo.backends.kept`); None for nowhere.
     """
 
-    def __init__(self, build: Callable[..., jax.stages.Compiled]):
-        self._build = build
+    def __init__(self, lower: Callable[..., jax.stages.Lowered], kind: str | None = None):
+        self._lower, self._kind = lower, kind
         self._made: collections.OrderedDict[Hashable, jax.stages.Compiled] = collections.OrderedDict()
         self._compiling: dict[Hashable, threading.Lock] = collections.defaultdict(threading.Lock)
         self._access = threading.Lock()
@@ -53,13 +56,20 @@ class Programs:
             lock = self._compiling[key[-1]]
         with lock:
             if (found := self._find(key)) is None:
-                found = self._build(*key)
+                found = self._made_for(key)
                 with self._access:
                     self._made[key] = found
                     dropped = [self._made.popitem(last=False) for _ in range(len(self._made) - KEPT)]
                 del dropped
                 _give_back()
         return found
+
+    def _made_for(self, key) -> jax.stages.Compiled:
+        """The program as another process has kept it, else compiled."""
+        place = kept.place_of(self._kind, key) if self._kind is not None else None
+        if place is None:
+            return self._lower(*key).compile()
+        return place.found() or place.compiled(self._lower(*key))
 
     def _find(self, key) -> jax.stages.Compiled | None:
         with self._access:

@@ -2,7 +2,7 @@
 
 import concurrent.futures
 import contextlib
-import functools
+import dataclasses
 from collections.abc import Collection, Iterator
 from typing import Unpack
 
@@ -110,14 +110,20 @@ def _checked(statistics: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in STATISTICS if name in statistics)
 
 
-@functools.cache
+@dataclasses.dataclass(frozen=True)
+class _Reduce:
+    """The sums as the `reduce` of an `Output`; equal ones are compiled once."""
+
+    statistics: tuple[str, ...]
+
+    def __call__(self, g, records, columns, bounds, valid) -> Sums[jax.Array]:
+        return reduce_records(g, records, bounds, valid, self.statistics)
+
+
 def _output(statistics: tuple[str, ...]) -> Output:
-    """The output of sums, always the same for the same statistics, so that it is compiled once."""
-
-    def reduce(g, records, columns, bounds, valid) -> Sums[jax.Array]:
-        return reduce_records(g, records, bounds, valid, statistics)
-
-    return Output(f"evaluate(statistics={list(statistics)})", first_plays="amaf" in statistics, moves=False, reduce=reduce)
+    """The output of sums."""
+    call = f"evaluate(statistics={list(statistics)})"
+    return Output(call, first_plays="amaf" in statistics, moves=False, reduce=_Reduce(statistics))
 
 
 class _Adding:

@@ -110,15 +110,15 @@ def program(
     return jitted, shapes
 
 
-def _build(
+def _lowered(
     output: Output, size: int, shape: tuple[int, int], lanes: int, longest: int, form: PolicyForm | None,
     devices: tuple[jax.Device, ...],
-) -> jax.stages.Compiled:  # fmt: skip
+) -> jax.stages.Lowered:  # fmt: skip
     jitted, shapes = program(output, size, shape, lanes, longest, devices, form=form)
-    return jitted.lower(*shapes).compile()
+    return jitted.lower(*shapes)
 
 
-_compiled = Programs(_build)
+_compiled = Programs(_lowered, "job")
 
 
 def longest_for(output: Output, cap: int, size: int) -> int:

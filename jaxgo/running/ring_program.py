@@ -143,7 +143,7 @@ def _wide(flight: xla.Flight, shape: Shape, backend: Backend) -> xla.Flight:
     return jax.tree.map(lambda x, y: lax.bitcast_convert_type(x, y.dtype) if y.dtype.itemsize == 8 else x, flight, like)
 
 
-def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
+def _lowered(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Lowered:
     (device,) = devices
     backend = backend_of(device)
     asked = [jax.ShapeDtypeStruct((shape.num_columns, shape.leaves), np.uint32), jax.ShapeDtypeStruct((NUMBERS,), np.int32)]
@@ -161,11 +161,11 @@ def _build(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Compiled:
         forms.written(backend.form, program),
         in_shardings=sharding, out_shardings=sharding, donate_argnums=0, compiler_options=backend.compiler_options(),
     )  # fmt: skip
-    return jitted.lower(state, *asked, policy, *number).compile()
+    return jitted.lower(state, *asked, policy, *number)
 
 
 #: The programs, by shape and device.
-compiled = Programs(_build)
+compiled = Programs(_lowered, "ring")
 
 
 def _steps(step, state: State, columns: jax.Array, numbers: jax.Array, number: jax.Array) -> tuple[State, jax.Array]:

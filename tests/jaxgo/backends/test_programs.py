@@ -9,10 +9,17 @@ from jaxgo.backends import programs
 from jaxgo.backends.programs import Programs
 
 
+class Lowered:
+    """What is yet to be compiled to something."""
+
+    def __init__(self, compiled):
+        self.compile = lambda: compiled
+
+
 def test_each_is_made_once_and_the_oldest_are_dropped(monkeypatch):
     monkeypatch.setattr(programs, "KEPT", 3)
     made = []
-    kept = Programs(lambda *key: made.append(key) or key)
+    kept = Programs(lambda *key: Lowered(made.append(key) or key))
     for number in (1, 2, 3, 1, 4, 1, 2):
         assert kept(number, ("device",)) == (number, ("device",))
     assert [number for number, _ in made] == [1, 2, 3, 4, 2]  # 2 was dropped for 4, as 1 had been asked for since
@@ -23,7 +30,7 @@ def test_each_is_made_once_and_the_oldest_are_dropped(monkeypatch):
 
 def test_a_process_may_keep_fewer(monkeypatch):
     monkeypatch.setattr(programs, "KEPT", programs.KEPT)  # put back at the end
-    kept = Programs(lambda *key: key)
+    kept = Programs(lambda *key: Lowered(key))
     for number in range(5):
         kept(number, ("device",))
     programs.keep(2)
@@ -37,7 +44,7 @@ def test_threads_wait_for_the_one_that_compiles():
     def build(*key):
         time.sleep(0.05)
         made.append(key)
-        return object()
+        return Lowered(object())
 
     kept, found = Programs(build), []
     threads = [threading.Thread(target=lambda: found.append(kept("a", ("device",)))) for _ in range(8)]
@@ -55,7 +62,7 @@ def test_a_program_that_cannot_be_made_is_tried_again():
         outcome = next(outcomes)
         if isinstance(outcome, Exception):
             raise outcome
-        return outcome
+        return Lowered(outcome)
 
     kept = Programs(build)
     with pytest.raises(RuntimeError, match="no memory"):

@@ -14,15 +14,17 @@ folder = {call}
 print(folder)
 {after}
 import jax, numpy, jaxgo
-compiled = []
+from jaxgo.backends import kept
+compiled, found = [], kept.Place.found
 jax.monitoring.register_event_listener(lambda name, **more: compiled.append(name) if name == "/jax/compilation_cache/cache_hits" else None)
+kept.Place.found = lambda self: (program := found(self)) and (compiled.append(self) or program)
 jaxgo.evaluate(jaxgo.Position.empty(3), 10)
 print(len(compiled))
 """
 
 
 def run(call: str, before: str = "", after: str = "", **environment: str) -> list[str]:
-    """What a process prints that asks for a cache and plays: the folder, and how many programs it took from there."""
+    """What a process prints that asks for a cache and plays: the folder, and how many programs it took from there, by jax or without."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("JAX")}
     code = PLAY.format(call=call, before=before, after=after)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=kept | environment)

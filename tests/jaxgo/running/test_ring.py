@@ -207,7 +207,7 @@ def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
     expected = one_by_one(COUNTS, moves=moves)
     monkeypatch.setattr(ring, "backend_of", lambda device: Silent())
     monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
-    monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._build))
+    monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._lowered))
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
     for call, result in zip(under_way, expected):
@@ -244,7 +244,7 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
     expected = one_by_one(COUNTS[:4], moves=moves)
     monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
     monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
-    monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._build))
+    monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._lowered))
     assert choice.backend_of(jax.devices()[0]).flies_on(SIZE)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)][:4])]

@@ -17,15 +17,15 @@ from tests.search.analysis.talk import HANG, Talk, eventually, query
 def gate(monkeypatch):
     """Programs of playouts that are not there yet, and of which only the smallest is compiled before the gate opens."""
     opened, asked = threading.Event(), []
-    build = jobs._compiled._build
+    lower = jobs._compiled._lower
 
-    def wait_and_build(*key):
+    def wait_and_lower(*key):
         if key[2][0] * key[2][1] > 2000 or key[2][0] > 1:
             asked.append(key)
             assert opened.wait(HANG)
-        return build(*key)
+        return lower(*key)
 
-    monkeypatch.setattr(jobs, "_compiled", Programs(wait_and_build))
+    monkeypatch.setattr(jobs, "_compiled", Programs(wait_and_lower))
     opened.asked = asked
     yield opened
     opened.set()
