@@ -161,8 +161,15 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
         commit = (made.get("commit") or "-")[:7]
         command = made.get("command") or f"jaxgo match {asked['first']} {asked['second']} --visits {asked['visits']} --opening 0"
         score = f"{100 * made['score']:.1f} %", f"{low:.1f} to {high:.1f}"
-        rows.append((" against ".join(names), f"{asked['visits']:,}", *score, f"{made['games']}", commit, f"`{command}`"))
-    return table(("the score of", "playouts", "", "95 % interval", "games", "commit", "command"), rows)
+        rows.append((" against ".join(names), _move_of(asked), *score, f"{made['games']}", commit, f"`{command}`"))
+    return table(("the score of", "a move", "", "95 % interval", "games", "commit", "command"), rows)
+
+
+def _move_of(asked: Mapping) -> str:
+    """What each player has for a move; players who are told apart say it in their names."""
+    if asked["visits"] is not None:
+        return f"{asked['visits']:,} playouts"
+    return "-" if asked.get("seconds") is None else f"{asked['seconds']} s"
 
 
 #: Figures by name: how they are written from the newest result of their benchmark.
