@@ -24,6 +24,8 @@ class Backend:
     """Playouts that run at a time on a device, or a core of a CPU, by bytes of a board."""
     lanes_else: int = 1 << 15
     """The same for boards that are not in `lanes_by_bytes`."""
+    keeps: bool = False
+    """Whether its programs are kept on disk (`jaxgo.backends.kept`): only where all that they depend on is in their names."""
 
     def most_lanes(self, size: int) -> int:
         """How many playouts run at a time on a device or core for a board size."""

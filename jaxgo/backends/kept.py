@@ -3,7 +3,8 @@
 jax keeps what XLA has compiled, but to find it a program must be traced and lowered first, which for playouts by patterns takes
 twice as long as to load it. Here an executable lies under a digest of its lowered text, the machine and the settings; and each
 version of this package has a list of which it is for what. Where it cannot be told for certain what a program is for (a policy
-from outside of this package, several processes), it is not listed, and made as ever; likewise where jax keeps nothing.
+from outside of this package, several processes, a GPU, whose kernel is on or off), it is not listed, and made as ever; likewise
+where jax keeps nothing.
 
 Executables are as jax's `jax.experimental.serialize_executable` gives them. As with jax's own, who can write to the folder can
 run programs in the processes that read it.
@@ -19,7 +20,6 @@ import pathlib
 import pickle
 import platform
 import sys
-import tempfile
 import threading
 import time
 import types
@@ -31,7 +31,7 @@ import jax
 import numpy as np
 
 from jaxgo.backends.choice import backend_of
-from jaxgo.base import one_loop
+from jaxgo.base import cache, one_loop
 
 #: Of a file: the digest of the rest of it.
 DIGEST = 32
@@ -74,7 +74,7 @@ class Place:
             if is_fresh():
                 _save(path, program)
         if path.exists():
-            _write(self.entry, path.name.encode())
+            cache.write(self.entry, path.name.encode())
         return program
 
     def _load(self, path: pathlib.Path) -> jax.stages.Compiled | None:
@@ -97,15 +97,15 @@ def place_of(kind: str, key: tuple) -> Place | None:
       kind: of the program, a word.
       key: what it is for; its devices, a tuple, are the last.
     """
-    cache, devices = getattr(jax.config, "jax_compilation_cache_dir", None), key[-1]
-    keeps = getattr(jax.config, "jax_enable_compilation_cache", False)
-    if not keeps or not cache or "://" in cache or jax.process_count() > 1:
+    folder, devices = cache.folder_of_jax(), key[-1]
+    keeps = getattr(jax.config, "jax_enable_compilation_cache", False) and backend_of(devices[0]).keeps
+    if not keeps or folder is None or jax.process_count() > 1:
         return None
     try:
         source, of = _source(), "\n".join((kind, *map(_told, key[:-1])))
     except _Unknown:
         return None
-    return Place(pathlib.Path(cache, "programs"), source, f"{_machine()}\n{_settings(devices)}", of, devices)
+    return Place(folder / "programs", source, f"{_machine()}\n{_settings(devices)}", of, devices)
 
 
 def _save(path: pathlib.Path, program: jax.stages.Compiled) -> None:
@@ -113,18 +113,7 @@ def _save(path: pathlib.Path, program: jax.stages.Compiled) -> None:
 
     with contextlib.suppress(Exception):  # what cannot be written down is made again
         data = zlib.compress(pickle.dumps(serialize_executable.serialize(program)), 1)  # a fifth
-        _write(path, hashlib.sha256(data).digest() + data)
-
-
-def _write(path: pathlib.Path, data: bytes) -> None:
-    """Writes a file whole or not at all."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file, contextlib.ExitStack() as at_last:
-            at_last.callback(pathlib.Path(file.name).unlink, missing_ok=True)
-            file.write(data)
-            file.flush()
-            os.replace(file.name, path)
+        cache.write(path, hashlib.sha256(data).digest() + data)
 
 
 def _digest(*parts: object) -> str:

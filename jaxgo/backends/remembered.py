@@ -1,12 +1,10 @@
 """What was found out about a compiler or a device, kept beside jax's compile cache, where there is one, else in the process."""
 
 import json
-import os
 import pathlib
-import tempfile
 from typing import Any
 
-import jax
+from jaxgo.base import cache
 
 #: The file in the compile cache's folder.
 FILE = "jaxgo-findings.json"
@@ -23,15 +21,8 @@ def keep(name: str, finding: Any) -> None:
     """Keeps a finding, which JSON can hold, under a name."""
     _in_process[name] = finding
     file = _file()
-    if file is None:
-        return
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=file.name, delete=False) as new:
-            json.dump(_held() | {name: finding}, new, indent=1)
-        os.replace(new.name, file)  # at once, for those who read meanwhile
-    except OSError:  # a cache that cannot be written: the next process finds out again
-        pass
+    if file is not None:  # where it cannot be written, the next process finds out again
+        cache.write(file, json.dumps(_held() | {name: finding}, indent=1).encode())
 
 
 def _held() -> dict[str, Any]:
@@ -44,5 +35,5 @@ def _held() -> dict[str, Any]:
 
 
 def _file() -> pathlib.Path | None:
-    folder = getattr(jax.config, "jax_compilation_cache_dir", None)
-    return pathlib.Path(folder, FILE) if folder and "://" not in folder else None
+    folder = cache.folder_of_jax()
+    return folder and folder / FILE

@@ -3,8 +3,11 @@
 Importing this module does not import jax.
 """
 
+import contextlib
 import os
+import pathlib
 import sys
+import tempfile
 
 
 def keep_compiled(folder: str | os.PathLike | None = None) -> str | None:
@@ -46,6 +49,26 @@ def keep_compiled(folder: str | os.PathLike | None = None) -> str | None:
         least = float(os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"])
         jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
     return place
+
+
+def folder_of_jax() -> pathlib.Path | None:
+    """The folder in which jax, which has been imported, keeps programs; None where it keeps none, or keeps them elsewhere."""
+    folder = getattr(sys.modules["jax"].config, "jax_compilation_cache_dir", None)
+    return pathlib.Path(folder) if folder and "://" not in folder else None
+
+
+def write(path: pathlib.Path, data: bytes) -> None:
+    """Writes a file, whole and at once, for those who read meanwhile; not at all where that cannot be done."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+            new = pathlib.Path(file.name)
+            try:
+                file.write(data)
+                file.flush()
+                new.replace(path)
+            finally:
+                new.unlink(missing_ok=True)
 
 
 def _known_to_jax() -> bool:

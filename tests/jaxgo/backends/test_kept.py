@@ -10,6 +10,7 @@ from jax.experimental.compilation_cache import compilation_cache
 
 import jaxgo
 from jaxgo.backends import kept, programs
+from jaxgo.backends.gpu import Nvidia
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.running import jobs, ring_program
 from jaxgo.running.ring_program import Shape
@@ -161,6 +162,14 @@ def test_everything_that_makes_a_program_another_is_in_its_name(folder, monkeypa
             change(patch)
             assert entry() not in entries
     assert entry() == entries[0]
+
+
+def test_what_a_gpus_kernel_decides_is_not_kept(folder, monkeypatch):
+    """Whether it is on, and agrees, is found out where a program is traced."""
+    key = 1, tuple(jax.devices())
+    assert kept.place_of("job", key) is not None
+    monkeypatch.setattr(kept, "backend_of", Nvidia)
+    assert kept.place_of("job", key) is None
 
 
 def test_nothing_is_kept_where_jax_keeps_nothing(folder):
