@@ -24,7 +24,8 @@ IN_FLIGHT = 8
 UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 8192, 64, 13
 #: Descents of the first round, all of which end at the root.
 FIRST_LEAVES = 16
-#: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results.
+#: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
+#: where nobody says another.
 UNDER_WAY_SHARE = 0.2
 #: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not
 #: grown in many tiny rounds.
@@ -75,10 +76,13 @@ class Rounds:
       ties: breaks ties.
       in_flight: the most rounds under way at a time.
       stream: of the first leaf that the device plays.
+      share: the most playouts that are under way together, as a share of the root's.
     """
 
-    def __init__(self, device: Leaves, settings: Settings, ties: Ties, in_flight: int, stream: int = 0):
-        self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
+    def __init__(
+        self, device: Leaves, settings: Settings, ties: Ties, in_flight: int, stream: int = 0, share: float = UNDER_WAY_SHARE
+    ):
+        self._device, self._settings, self._ties, self._in_flight, self._share = device, settings, ties, in_flight, share
         self._under_way: collections.deque[_Round] = collections.deque()
         self._streams = stream
         #: Seconds spent choosing, waiting for the device, and adding results.
@@ -130,7 +134,7 @@ class Rounds:
     @property
     def _may_be_under_way(self) -> float:
         """Playouts that may be under way together."""
-        return float(self._tree[self._tree.root]["visits"]) * UNDER_WAY_SHARE
+        return float(self._tree[self._tree.root]["visits"]) * self._share
 
     @property
     def done(self) -> bool:

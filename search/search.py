@@ -23,7 +23,7 @@ from search.game import hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions
 from search.root import RootStatistics
-from search.rounds import MOST_IN_FLIGHT, Rounds, Settings, rounds_in_flight
+from search.rounds import MOST_IN_FLIGHT, UNDER_WAY_SHARE, Rounds, Settings, rounds_in_flight
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
@@ -55,6 +55,8 @@ class Search:
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
       in_flight: rounds under way at a time, at most; a small tree has three. By default as `search.rounds.rounds_in_flight` says.
+      share: playouts under way at a time, at most, as a share of those that the root has had, 0 to 1: more keep devices busy
+        while the tree is small, fewer let each choice see more results.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
         is the same.
       restrictions: moves to avoid or to keep to.
@@ -81,6 +83,7 @@ class Search:
         updates: str | None = None,
         devices=None,
         in_flight: int | None = None,
+        share: float = UNDER_WAY_SHARE,
         device: SharedLeaves | None = None,
         restrictions: Restrictions | None = None,
         policy: Policies = None,
@@ -96,6 +99,8 @@ class Search:
         checks.integer("leaves times playouts_per_leaf", leaves * playouts_per_leaf, 1, MOST_PLAYOUTS)
         rounds = rounds_in_flight(position.size, leaves * playouts_per_leaf)
         self.in_flight = rounds if in_flight is None else checks.integer("in_flight", in_flight, 1, MOST_IN_FLIGHT)
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+            raise ValueError(f"share must be a number from 0 to 1, not {share!r}")
         self.seed = check_seed(seed)
         self.cleanup = bool(cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
@@ -125,7 +130,8 @@ class Search:
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
-        self._rounds = Rounds(self._device, settings, ties, self.in_flight, checks.integer("stream", stream, 0, checks.INT32_MAX))
+        stream = checks.integer("stream", stream, 0, checks.INT32_MAX)
+        self._rounds = Rounds(self._device, settings, ties, self.in_flight, stream, share)
         self._plant(position)
 
     # What a program asks.

@@ -29,6 +29,7 @@ DEFAULT_VISITS = 2_000
 _KINDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a name"}
 _LIMITS = {"visits": int, "seconds": float}
 _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
+_OF_SEARCHES = {"in_flight": int, "share": float}
 _OF_ALL = _LIMITS | {"policy": str}
 _OF_KNOWLEDGE = {field.name: int for field in dataclasses.fields(Knowledge)}
 
@@ -241,13 +242,14 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
         raise UsageError(f"there is no bot {bot!r}; there are: {', '.join(SUMMARIES)}")
     fields = {field.name: field.type for field in dataclasses.fields(rule_of(bot))} if has_tree(bot) else {}
     fields |= {"knowledge": bool} if fields else {}
-    kinds = _OF_ALL | (_OF_TREES | fields | _OF_KNOWLEDGE if has_tree(bot) else {})
+    kinds = _OF_ALL | (_OF_TREES | _OF_SEARCHES | fields | _OF_KNOWLEDGE if has_tree(bot) else {})
     settings = _settings(text, bot, rest, kinds)
     options: dict[str, object] = {"cleanup": args.cleanup}
     if "policy" in settings:
         options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size)
     if has_tree(bot):
         options |= {name: settings.get(name, getattr(args, name)) for name in _OF_TREES}
+        options |= {name: settings[name] for name in _OF_SEARCHES if name in settings}
     visits, seconds = (settings.get(name, getattr(args, name)) for name in _LIMITS)
     if visits is None and seconds is None:
         visits = DEFAULT_VISITS

@@ -1,0 +1,180 @@
+"""What settings of a tree search and the weights of its prior playouts are worth, by matches: which should be larger, which less.
+
+    python -m bench.tuning OUT.json --games 200 --visits 2000
+
+The bot plays as `jaxgo gtp` has it play, but for what is tried. Each game is played between two versions of it. For each factor a
+coin says which of them has its larger and which its smaller value; so every game tells something of all factors at once (a
+fractional factorial design). Of every factor the report says how much of the score its larger value was worth, with the standard
+error. What stands in OUT.json already is kept, and games go on after it.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench import files, hardware, report
+from bench.matches import pool
+from bench.matches.contestants import Bot, Conditions
+from bench.matches.playing import Match
+from bench.matches.referee import OWN
+from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from search.bots import SUMMARIES
+from search.choice import Limits
+from search.commands import options
+from search.players import has_tree, rule_of
+
+#: By what weights are multiplied and divided.
+FACTOR = 2.0
+#: Weights of prior playouts that grow and shrink together.
+WEIGHTS = {
+    "even": ("even",), "capture": ("capture_one", "capture_two", "capture_more"), "save": ("save",), "atari": ("atari",),
+    "self_atari": ("self_atari",), "pattern": ("pattern",), "near_last": ("near_last_1", "near_last_2", "near_last_3"),
+    "near_before": ("near_before_1", "near_before_2", "near_before_3"),
+    "far_line": ("far_line_1", "far_line_2", "far_line_3"), "eyelike": ("eyelike",),
+}  # fmt: skip
+#: Fields of a rule of selection and arguments of a search, each with a smaller and a larger value.
+SETTINGS = {
+    "bias": (0.003, 0.03), "exploration": (0.0, 0.1), "reference_visits": (0, 400), "strict": (False, True),
+    "playouts_per_leaf": (4, 16), "leaves": (128, 512), "share": (0.1, 0.4),
+}  # fmt: skip
+#: Factors by what `--of` asks for.
+FACTORS = {"weights": tuple(WEIGHTS), "settings": tuple(SETTINGS), "all": (*WEIGHTS, *SETTINGS)}
+
+
+def signs_of(pair: int, seed: int, factors: int) -> np.ndarray:
+    """int [factors], 1 where the first version has the larger value and -1 where the second has; of two games in a row the same,
+    which they play with either colour."""
+    return np.random.default_rng([0x3E16, seed, pair]).choice([-1, 1], factors)
+
+
+def version(rule, how: dict[str, object], signs: dict[str, int]) -> dict[str, object]:
+    """The options of `search.make_player` of a version.
+
+    Args:
+      rule: the bot's rule of selection, with prior playouts.
+      how: its other options.
+      signs: of each factor, whether it has the larger value, 1, or the smaller, -1.
+    """
+    fields, weights = {field.name for field in dataclasses.fields(rule)}, {}
+    for name, sign in signs.items():
+        if name in WEIGHTS:
+            weights |= {of: round(getattr(rule.knowledge, of) * FACTOR ** int(sign)) for of in WEIGHTS[name]}
+        elif name in fields:
+            rule = dataclasses.replace(rule, **{name: SETTINGS[name][int(sign > 0)]})
+        else:
+            how = how | {name: SETTINGS[name][int(sign > 0)]}
+    return how | {"rule": dataclasses.replace(rule, knowledge=dataclasses.replace(rule.knowledge, **weights))}
+
+
+def effects(games: list[dict], factors: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Of each factor, how much the score rises with its larger value: `effect`, half the difference to the smaller one, and
+    `error`, its standard error; from games with `signs` and `won`, by least squares. Nothing while there are too few games."""
+    signs, won = np.array([game["signs"] for game in games], float), np.array([game["won"] for game in games])
+    if np.linalg.matrix_rank(signs) < len(factors):
+        return {}
+    inverse = np.linalg.inv(signs.T @ signs)
+    found, errors = inverse @ signs.T @ (won - 0.5), 0.5 * np.sqrt(np.diag(inverse))
+    return {name: {"effect": float(effect), "error": float(error)} for name, effect, error in zip(factors, found, errors)}
+
+
+def factors_of(bot: str, of: str) -> tuple[str, ...]:
+    """The factors of `FACTORS` that a bot has: UCB1's rule lacks some."""
+    fields = {field.name for field in dataclasses.fields(rule_of(bot))}
+    of_rave = {"bias", "reference_visits", "strict"}
+    return tuple(name for name in FACTORS[of] if name not in of_rave or name in fields)
+
+
+def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Match, int]]:
+    """The games of these numbers, from 1 on."""
+    rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
+    conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * args.workers))
+    limits, how = Limits(visits=args.visits), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
+    factors, games = factors_of(args.bot, args.of), []
+    for number in numbers:
+        signs, versions = signs_of((number - 1) // 2, args.seed, len(factors)), []
+        for name, side in (("first", 1), ("second", -1)):
+            own = version(rule, how, dict(zip(factors, side * signs)))
+            versions.append(Bot(f"{args.bot} {name}", args.bot, limits, own))
+        games.append((Match(tuple(versions), conditions, args.seed, 2, OWN), number))
+    return games
+
+
+def held_in(path: pathlib.Path, settings: dict) -> list[dict]:
+    """The games that a file has; none where there is no file.
+
+    Raises:
+      UsageError: it holds something else, or games of other settings.
+    """
+    if not path.exists():
+        return []
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        games, others = held["games"], held["settings"]
+        effects(games, others["factors"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} cannot be gone on with: it is no document of bench.tuning") from error
+    if others != settings:
+        raise UsageError(f"{path} holds games of other settings: {others}")
+    return games
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plays the games that are missing; after each the file holds what is known. The exit status."""
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m bench.tuning", description=__doc__, formatter_class=as_written)
+    parser.add_argument("output", type=pathlib.Path, metavar="OUT.json")
+    of = "what is tried: the weights of prior playouts, settings, or all (default: %(default)s)"
+    parser.add_argument("--of", choices=FACTORS, default="all", help=of)
+    parser.add_argument("--games", type=options.count(2), default=200, metavar="N", help="default: %(default)s")
+    parser.add_argument("--visits", type=options.count(1), default=2_000, metavar="N", help="of a move (default: %(default)s)")
+    parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
+    trees = [bot for bot in SUMMARIES if has_tree(bot)]
+    parser.add_argument("--bot", choices=trees, default="rave", metavar="NAME", help=f"{', '.join(trees)} (default: %(default)s)")
+    options.add_policy_argument(parser, as_bot=True)
+    parser.add_argument("--seed", type=options.count(0), default=0, metavar="S", help="default: %(default)s")
+    cores = len(hardware.usable_cores())
+    parser.add_argument("--workers", type=options.count(1, 1024), default=cores, metavar="N", help="games at a time, one a core")
+    args = parser.parse_args(arguments)
+    settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers")}
+    factors = factors_of(args.bot, args.of)
+    settings |= {"factor": FACTOR, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge), "factors": list(factors)}
+    settings["values"] = {name: list(SETTINGS[name]) for name in factors if name in SETTINGS}
+    try:
+        settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
+        if not os.access(args.output.parent, os.W_OK):
+            raise UsageError(f"{args.output} must be in a folder that is there and can be written to")
+        games = held_in(args.output, settings)
+    except UsageError as error:
+        parser.error(str(error))
+    missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
+    made = report.begin("tuning", hardware.describe(), settings)
+    command = ["python", "-m", "bench.tuning", *(sys.argv[1:] if arguments is None else arguments)]
+    made |= {"software": hardware.versions(), "command": shlex.join(command)}
+    start, status = time.monotonic(), EXIT_DONE
+    try:
+        for game, _ in pool.play_all(missing, pool.places(args.workers, 1), lambda: False):
+            signs = signs_of((game["number"] - 1) // 2, args.seed, len(factors)).tolist()
+            known = {name: game[name] for name in ("number", "won", "moves", "game")}
+            games = sorted([*games, known | {"signs": signs}], key=lambda game: game["number"])
+            files.write_document(args.output, made | {"effects": effects(games, factors), "games": games})
+            print(f"bench.tuning: {len(games)} of {args.games} games, {time.monotonic() - start:.0f} s", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"bench.tuning: interrupted; {args.output} has what is finished", file=sys.stderr)
+        status = EXIT_INTERRUPTED
+    if not effects(games, factors):
+        print(f"bench.tuning: {len(games)} games are too few to tell {len(factors)} factors apart", file=sys.stderr)
+    for name, found in effects(games, factors).items():
+        print(f"{name:18} {100 * found['effect']:+6.1f} % +- {100 * found['error']:.1f}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What settings and weights of prior playouts are worth: the sums, the games and their versions, a run and its going on."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from bench import tuning
+from bench.tuning import FACTOR, SETTINGS, WEIGHTS, effects, factors_of, signs_of, version
+from jaxgo import Position, cli
+from search.knowledge import Knowledge
+from search.players import make_player, rule_of
+
+
+def test_groups_are_all_weights():
+    assert sorted(name for group in WEIGHTS.values() for name in group) == sorted(f.name for f in dataclasses.fields(Knowledge))
+
+
+def test_weights_grow_and_shrink_by_groups():
+    signs = dict.fromkeys(WEIGHTS, -1) | {"near_last": 1}
+    found = version(rule_of("rave", True), {}, signs)["rule"].knowledge
+    assert found.near_last_1 == FACTOR * Knowledge().near_last_1 and found.pattern == Knowledge().pattern / FACTOR
+    assert found.self_atari == Knowledge().self_atari / FACTOR
+
+
+@pytest.mark.parametrize("bot", ["rave", "uct"])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_settings_are_those_of_the_rule_and_of_the_search(bot, sign):
+    """A search takes them all, and has them."""
+    factors = factors_of(bot, "settings")
+    assert ("bias" in factors) == (bot == "rave") and "exploration" in factors
+    options = version(rule_of(bot, True), {"leaves": 256}, dict.fromkeys(factors, sign))
+    asked = {name: SETTINGS[name][int(sign > 0)] for name in factors}
+    assert vars(options["rule"]) | options == vars(options["rule"]) | options | asked
+    search = make_player(bot, **options).prepare(Position.empty(5), None)
+    assert (search.num_leaves, search.playouts_per_leaf) == (asked["leaves"], asked["playouts_per_leaf"])
+    search.close()
+
+
+def test_two_games_in_a_row_have_the_same_versions():
+    """Which they play with either colour; others have others."""
+    assert (signs_of(3, 1, 10) == signs_of(3, 1, 10)).all()
+    drawn = np.array([signs_of(pair, 1, 10) for pair in range(400)])
+    assert abs(drawn.mean(axis=0)).max() < 4 / np.sqrt(400)
+
+
+def test_effects_are_told_apart():
+    """Of 4,000 games whose first version wins 60 % by one group and 45 % by another; four standard errors."""
+    rng, names = np.random.default_rng(1), list(WEIGHTS)
+    games = []
+    for number in range(4000):
+        signs = signs_of(number, 0, len(names))
+        chance = 0.5 + 0.1 * signs[names.index("pattern")] - 0.05 * signs[names.index("even")]
+        games.append({"signs": signs.tolist(), "won": float(rng.random() < chance)})
+    found = effects(games, names)
+    expected = dict.fromkeys(WEIGHTS, 0.0) | {"pattern": 0.1, "even": -0.05}
+    for name, x in found.items():
+        assert x["error"] == pytest.approx(0.5 / np.sqrt(4000), rel=0.05)
+        assert abs(x["effect"] - expected[name]) < 4 * x["error"], name
+    assert effects(games[:9], names) == {}
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """Nothing is played: who is first wins. The games that were asked for."""
+    asked = []
+
+    def play_all(games, places, stop):
+        for match, number in games:
+            asked.append((match, number))
+            yield {"number": number, "won": 1.0, "moves": 30, "game": str(number)}, b""
+
+    monkeypatch.setattr(tuning.pool, "play_all", play_all)
+    return asked
+
+
+def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
+    out = tmp_path / "tuning.json"
+    assert tuning.main([str(out), "--games", "4", "--visits", "16", "--size", "5", "--of", "settings"]) == 0
+    assert tuning.main([str(out), "--games", "40", "--visits", "16", "--size", "5", "--of", "settings"]) == 0
+    assert [number for _, number in played] == list(range(1, 41))
+    first, second = (contestant.options for contestant in played[0][0].contestants)
+    assert repr(first["policy"]).startswith("[Patterns(") or repr(first["policy"]).startswith("Patterns(")
+    assert first["rule"].bias != second["rule"].bias and first["rule"].knowledge == second["rule"].knowledge
+    made = json.loads(out.read_text())
+    assert made["benchmark"] == "tuning" and len(made["games"]) == 40 and set(made["effects"]) == set(SETTINGS)
+    printed = capsys.readouterr()
+    assert "bias" in printed.out and "4 games are too few to tell 7 factors apart" in printed.err
+    assert [path.name for path in tmp_path.iterdir()] == ["tuning.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--games", "1"], "argument --games: must be between 2 and "), (["--bot", "amaf"], "invalid choice: 'amaf'"),
+        (["--policy", "best"], "--policy best: policy must be of "), (["--visits", "32"], "holds games of other settings"),
+    ],
+)  # fmt: skip
+def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
+    out = tmp_path / "tuning.json"
+    assert tuning.main([str(out), "--games", "2", "--visits", "16"]) == 0
+    with pytest.raises(SystemExit, match="2"):
+        tuning.main([str(out), "--games", "2", "--visits", "16", *arguments])
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"games": [], "settings": {}}', '{"games": [{"number": 1}], "settings": {}}'])
+def test_files_of_others_are_left_alone(played, tmp_path, capsys, text):
+    out = tmp_path / "tuning.json"
+    out.write_text(text)
+    with pytest.raises(SystemExit, match="2"):
+        tuning.main([str(out)])
+    told = capsys.readouterr().err
+    assert "is no document of bench.tuning" in told or "holds games of other settings: {}" in told
+    assert out.read_text() == text and not played
+    with pytest.raises(SystemExit, match="2"):
+        tuning.main([str(tmp_path / "nowhere" / "tuning.json")])
+    assert "must be in a folder that is there and can be written to" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_tells_what_it_has(played, monkeypatch, tmp_path, capsys):
+    def interrupted(games, places, stop):
+        yield {"number": 1, "won": 1.0, "moves": 30, "game": "1"}, b""
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning.pool, "play_all", interrupted)
+    out = tmp_path / "tuning.json"
+    assert tuning.main([str(out), "--games", "2", "--visits", "16"]) == cli.EXIT_INTERRUPTED
+    printed = capsys.readouterr()
+    assert "interrupted" in printed.err and "1 games are too few" in printed.err
+    assert len(json.loads(out.read_text())["games"]) == 1
