@@ -50,7 +50,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
         ticks, played = kernel_work.ticks_of_a_playout(size), kernel_work.play(size)
         for records, moves in (("first plays", False), ("first plays, moves", True)):
             say(f"{size}x{size}, machine code for {records}")
-            code = kernel_work.compile_for(nvidia.text(size, True, moves), tools)
+            code = kernel_work.compile_for(nvidia.written(size, True, moves).text, tools)
             instructions, changing = played.instructions(code)
             results.append({
                 "size": size, "records": records, "registers": code.registers, "spilled": code.spilled,

@@ -24,6 +24,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job, fresh_lanes, ready
+from jaxgo.playing.policies.policy import Policy, PolicyForm
 from jaxgo.playing.tick import is_over, tick
 from jaxgo.playing.wire import Records, columns_of
 
@@ -108,22 +109,24 @@ def compile_for(text: str, tools: pathlib.Path, arch: int = 90) -> Compiled:
 
 
 def play_all(
-    g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool
-) -> tuple[Records, list[warp.Block]]:
+    g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
+    policy: Policy | None = None, last: jax.Array | None = None,
+) -> tuple[Records, list[warp.Block]]:  # fmt: skip
     """(what `jaxgo.backends.nvidia.play_all` returns on a GPU, what ran for it), by simulated warps; not under `jit`."""
-    batch = columns.shape[1]
-    shapes = nvidia.outputs(g, batch, job, longest, first_plays, moves)
-    text = nvidia.text(g.size, first_plays, moves)
-    written, blocks = run(text, (nvidia.numbers_of(job, batch, longest), columns), shapes, lanes)
-    return nvidia.records(g, job, [jnp.asarray(x) for x in written], first_plays), blocks
+    shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
+    kernel = nvidia.written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy))
+    made, blocks = run(kernel, nvidia.inputs(g, columns, job, longest, policy, last), shapes, lanes)
+    return nvidia.records(g, job, [jnp.asarray(x) for x in made], first_plays), blocks
 
 
-def run(text: str, read: Sequence[jax.Array], shapes: Sequence[tuple], lanes: int) -> tuple[list[np.ndarray], list[warp.Block]]:
-    """(what a kernel writes, what ran for it), given the two arrays that it reads and the shapes of `nvidia.outputs`."""
+def run(
+    kernel: nvidia.Written, read: Sequence[jax.Array], shapes: Sequence[tuple], lanes: int
+) -> tuple[list[np.ndarray], list[warp.Block]]:
+    """(what a kernel makes, what ran for it), given the arrays of `nvidia.inputs` and the shapes of `nvidia.outputs`."""
     # Anything may lie in the memory that the kernel is given to write.
-    written = [np.full(shape, 0x5A5A, dtype) for shape, dtype in shapes]
-    arrays = dict(zip(("numbers", "positions", "rows", "events"), (*map(np.array, read), *written)))
-    return written, warp.run(text, arrays, -(-lanes // WARP))
+    made = [np.full(shape, 0x5A5A, dtype) for shape, dtype in shapes]
+    arrays = dict(zip(kernel.arrays, [*map(np.array, [*read, *kernel.tables]), *made], strict=True))
+    return made, warp.run(kernel.text, arrays, -(-lanes // WARP))
 
 
 def play(size: int, playouts: int = COUNTED) -> Played:

@@ -127,7 +127,7 @@ def on_a_warp(size: int) -> dict[str, float] | None:
     tools = kernel_work.assembler()
     if not tools:
         return None
-    code, played = kernel_work.compile_for(nvidia.text(size, True, False), tools), kernel_work.play(size)
+    code, played = kernel_work.compile_for(nvidia.written(size, True, False).text, tools), kernel_work.play(size)
     instructions, changing = played.instructions(code)
     needed = kernel_work.ticks_of_a_playout(size)
     share = needed / played.lane_ticks * (1 - changing)

@@ -158,14 +158,14 @@ class _Machine:
             raise IndexError(f"{self.names[which]} has no element {cells.min()} or {cells.max()}")
         return array, cells
 
-    def load(self, address, where, before) -> np.ndarray:
-        """uint32 from memory, where the guard holds."""
+    def load(self, address, where, before, dtype) -> np.ndarray:
+        """From memory, of an unsigned type there, where the guard holds; uint32 if it is narrower."""
         if where is None:
-            array, cells = self._cells(address, np.uint32)
-            return array[cells]
+            array, cells = self._cells(address, dtype)
+            return array[cells].astype(np.result_type(dtype, np.uint32))
         out = np.full(len(where), before)
         if where.any():
-            array, cells = self._cells(np.broadcast_to(address, where.shape)[where], np.uint32)
+            array, cells = self._cells(np.broadcast_to(address, where.shape)[where], dtype)
             out[where] = array[cells]
         return out
 
@@ -214,7 +214,7 @@ def _statement(opcode: str, operands: list[str], where: str | None) -> str:
     if op == "ld":
         if parts[0] == "param":
             return f"{out} = m.parameter({source[0][1:-1]!r})"
-        return f"{out} = m.load({_address(source[0])}, {where}, {out if where else None})"
+        return f"{out} = m.load({_address(source[0])}, {where}, {out if where else None}, np.{_unsigned(kind)})"
     if where:
         raise NotImplementedError(f"a guarded {opcode}")
     if op == "vote":
@@ -225,6 +225,8 @@ def _statement(opcode: str, operands: list[str], where: str | None) -> str:
         return f"{out} = {_value(source[0], kind)}.astype(np.{_unsigned(parts[0])})"
     if op == "selp":
         return f"{out} = np.where({source[2][1:]}, {_value(source[0], kind)}, {_value(source[1], kind)})"
+    if op in ("neg", "abs") and kind[0] != "s":
+        raise NotImplementedError(opcode)
     if op in ("add", "sub", "mul", "mad", "neg"):
         kind = kind.replace("s", "u")  # the same bits
     a, *rest = (_value(x, kind) for x in source)
@@ -237,6 +239,8 @@ def _statement(opcode: str, operands: list[str], where: str | None) -> str:
         return f"{out} = {a} {_BINARY[op]} {rest[0]}"
     if op in _UNARY:
         return f"{out} = {_UNARY[op]}{a}"
+    if op == "abs":
+        return f"{out} = np.abs({a}).view(np.uint{bits})"
     if op == "popc":
         return f"{out} = np.bitwise_count({a}).astype(np.uint32)"
     if op == "setp":

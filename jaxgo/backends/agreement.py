@@ -1,8 +1,9 @@
 """Whether the kernel plays the same playouts as XLA on a device: tried before it is used, and remembered.
 
 A wrong kernel, or a driver that makes a wrong one of it, would give wrong results without a word. So on first use of a board size
-on a device a few dozen playouts are played both ways and compared, bit for bit: all outputs, from the empty board, a game in its
-middle, one that is over, and under a cap. What was found is kept beside jax's compile cache, where there is one.
+on a device, and of each form of playout policy on it, a few dozen playouts are played both ways and compared, bit for bit: all
+outputs, from the empty board, a game in its middle, one that is over, and under a cap. What was found is kept beside jax's
+compile cache, where there is one.
 """
 
 import functools
@@ -16,11 +17,12 @@ import numpy as np
 
 from jaxgo.backends import remembered
 from jaxgo.base import forms
-from jaxgo.base.constants import max_plies
+from jaxgo.base.constants import STAY, max_plies
 from jaxgo.base.trials import tried
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import columns_of
 
 #: Playouts from each position, and lanes: fewer, so that lanes take a second one.
@@ -37,36 +39,43 @@ class Agreement(NamedTuple):
 
 
 @functools.cache
-def of_kernel(device: jax.Device, size: int) -> Agreement:
-    """Whether the kernel agrees with XLA on a device for a board size (looked at once, see the module's text)."""
+def of_kernel(device: jax.Device, size: int, form: PolicyForm | None = None) -> Agreement:
+    """Whether the kernel for a board size and a form of policy agrees with XLA on a device (looked at once, see the module's
+    text)."""
     from jaxgo.backends import nvidia
 
-    with forms.within(forms.GPU):
-        text = "".join(nvidia.text(size, True, moves) for moves in (False, True))
+    try:
+        with forms.within(forms.GPU):
+            text = "".join(nvidia.written(size, True, moves, form).text for moves in (False, True))
+    except Exception as error:  # whatever a policy of a user's own may raise for a single lane
+        return Agreement(False, f"it cannot ask such a policy: {error}")
     made = hashlib.sha256(text.encode()).hexdigest()
     name = json.dumps([size, device.device_kind, device.client.platform_version, jax.__version__, made])
     reason = remembered.recall(name)
     if reason is None:
         try:
-            reason = tried(lambda: compare(device, size, nvidia.play_all))
+            reason = tried(lambda: compare(device, size, nvidia.play_all, form))
         except Exception as error:  # whatever a compiler or a driver may raise
             return Agreement(False, f"it failed: {error}")
         remembered.keep(name, reason)
     return Agreement(not reason, reason)
 
 
-def compare(device: jax.Device, size: int, play_all) -> str:
-    """What differs between the playouts of a kernel's `play_all` and XLA's on a device; empty if nothing does."""
+def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = None) -> str:
+    """What differs between the playouts of a kernel's `play_all` and XLA's on a device, by a typical policy of a form; empty if
+    nothing does."""
     from jaxgo.backends import xla
 
     g, longest = geometry(size), max_plies(size)
-    columns = _columns(size)
+    columns, policy = _columns(size), None if form is None else form.with_arrays(form.shapes).typical()
+    last = np.array([STAY, size * size // 2, size + 1, size * size], np.int32)
     shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, np.zeros(6, np.uint32))]
 
     def program(play_all, moves: bool, lanes: int):
         def play(columns, numbers):
             job = Job(PLAYOUTS, tuple(numbers[:2]), *numbers[2:].astype(jnp.int32))
-            return play_all(g, columns, job, lanes=lanes, longest=longest, first_plays=True, moves=moves)
+            how = dict(lanes=lanes, longest=longest, first_plays=True, moves=moves, policy=policy, last=last)
+            return play_all(g, columns, job, **how)
 
         sharding = jax.sharding.SingleDeviceSharding(device)
         return jax.jit(play, in_shardings=sharding, out_shardings=sharding).lower(*shapes).compile()

@@ -7,7 +7,7 @@ from jaxgo.base import forms
 from jaxgo.base.forms import Form
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.playing.playout import Job
-from jaxgo.playing.policies.policy import Policy
+from jaxgo.playing.policies.policy import Policy, PolicyForm
 from jaxgo.playing.wire import Records
 
 
@@ -44,8 +44,9 @@ class Backend:
         """
         return self.lanes_for(most, most // 4) if room <= most else most
 
-    def flies_on(self, size: int) -> bool:
-        """Whether playouts on a board size may be left under way from call to call (`jaxgo.backends.xla.play_on`)."""
+    def flies_on(self, size: int, form: PolicyForm | None = None) -> bool:
+        """Whether playouts on a board size, by a policy of a form, may be left under way from call to call
+        (`jaxgo.backends.xla.play_on`)."""
         return True
 
     def exchanges(self) -> bool:
@@ -58,12 +59,12 @@ class Backend:
 
     def play_all(
         self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
-        policy: Policy | None = None,
+        policy: Policy | None = None, last: jax.Array | None = None,
     ) -> Records:  # fmt: skip
         """Plays a job's playouts, as a part of a program for the device; see `jaxgo.backends.xla.play_all`."""
         with forms.within(self.form):
             return xla.play_all(
-                g, columns, job, lanes=lanes, longest=longest, first_plays=first_plays, moves=moves, policy=policy
+                g, columns, job, lanes=lanes, longest=longest, first_plays=first_plays, moves=moves, policy=policy, last=last
             )
 
     def report(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ from jaxgo.backends.backend import Backend
 from jaxgo.base import checks, forms
 from jaxgo.board.geometry import Geometry
 from jaxgo.playing.playout import Job
-from jaxgo.playing.policies.policy import Policy
+from jaxgo.playing.policies.policy import Policy, PolicyForm
 from jaxgo.playing.wire import Records
 
 #: Environment variable that turns the kernel off ("off") or on ("on", the default).
@@ -33,33 +33,33 @@ class Nvidia(Gpu):
 
     def play_all(
         self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
-        policy: Policy | None = None,
+        policy: Policy | None = None, last: jax.Array | None = None,
     ) -> Records:  # fmt: skip
-        """By the kernel where it is on and agrees with XLA on this device, which is looked at on first use of a board size.
-
-        The kernel asks no policy: with one, XLA plays.
-        """
+        """By the kernel where it is on and agrees with XLA on this device, which is looked at on first use of a board size and a
+        policy's form."""
         how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": first_plays, "moves": moves}
-        if policy is not None or not self.has_kernel(g.size):
-            return super().play_all(g, columns, job, **how, policy=policy)
+        how |= {"policy": policy, "last": last}
+        if not self.has_kernel(g.size, None if policy is None else PolicyForm.of(policy)):
+            return super().play_all(g, columns, job, **how)
         from jaxgo.backends import nvidia
 
         with forms.within(self.form):
             return nvidia.play_all(g, columns, job, **how)
 
-    def flies_on(self, size: int) -> bool:
+    def flies_on(self, size: int, form: PolicyForm | None = None) -> bool:
         """Not by the kernel, which plays whole jobs: those that fill a GPU are so large that their last games cost little."""
-        return not self.has_kernel(size)
+        return not self.has_kernel(size, form)
 
-    def has_kernel(self, size: int) -> bool:
-        """Whether boards of a size are played by the kernel here."""
+    def has_kernel(self, size: int, form: PolicyForm | None = None) -> bool:
+        """Whether playouts on boards of a size, by a policy of a form, are played by the kernel here."""
         if not self._is_on():
             return False
-        found = agreement.of_kernel(self._device, size)
+        found = agreement.of_kernel(self._device, size, form)
         if not found.agrees:
+            asking = "" if form is None else f" by {form.name}"
             warnings.warn(
-                f"jaxgo's kernel is not used on {self._device.device_kind} for {size}x{size}, XLA plays instead, more slowly: "
-                f"{found.reason} ({SWITCH}=off leaves it out without this warning)",
+                f"jaxgo's kernel is not used on {self._device.device_kind} for {size}x{size}{asking}, XLA plays instead, more "
+                f"slowly: {found.reason} ({SWITCH}=off leaves it out without this warning)",
                 stacklevel=2,
             )
         return found.agrees

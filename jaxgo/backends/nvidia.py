@@ -5,12 +5,16 @@ of L takes the playouts number i, i + L, i + 2 L and so on. Memory is touched wh
 it ends (its record is written), and at each ply if the moves are wanted. The tick is `jaxgo.playing.tick`, and so are the
 results, bit for bit, whatever the number of lanes.
 
-The kernel is text, which `jaxgo.backends.ptx` makes of the tick and of what begins and ends a playout. XLA has a custom call that
-takes such text and hands it to the GPU's driver, so nothing else is needed to compile it.
+A playout policy is part of the kernel, as it is written for XLA: what it knows of a lane is worked out before each tick, and its
+tables lie in memory. Where lanes wait for a look that is dear, all of a warp look once enough of them do.
+
+The kernel is text, which `jaxgo.backends.ptx` makes of the tick, the policy, and what begins and ends a playout. XLA has a custom
+call that takes such text and hands it to the GPU's driver, so nothing else is needed to compile it.
 """
 
 import functools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +28,8 @@ from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.playing import playout, wire
 from jaxgo.playing.playout import NO_ITEM, Job
-from jaxgo.playing.tick import Lanes, is_over, tick
+from jaxgo.playing.policies.policy import Policy, PolicyForm
+from jaxgo.playing.tick import Lanes, Wants, is_over, tick
 from jaxgo.playing.wire import Records
 
 #: XLA's custom call for kernels given as text.
@@ -35,18 +40,41 @@ NOT_BEGUN = -2
 NUMBERS = 9
 #: Ticks between two looks at whether playouts are over.
 TICKS = 16
+#: Lanes of a warp that must wait for a look before all of them look, unless all that play wait (`bench.kernel`).
+LOOKING = 8
 
 
-def play_all(g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool) -> Records:
-    """What `jaxgo.backends.xla.play_all` returns for the same arguments, bit for bit; `lanes` is rounded up to whole warps."""
+def play_all(
+    g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
+    policy: Policy | None = None, last: jax.Array | None = None,
+) -> Records:  # fmt: skip
+    """What `jaxgo.backends.xla.play_all` returns for the same arguments, bit for bit; `lanes` is rounded up to whole warps.
+
+    Raises:
+      NotImplementedError: the policy does what kernels cannot (see `jaxgo.backends.ptx`).
+    """
     shapes = [jax.ShapeDtypeStruct(*x) for x in outputs(g, columns.shape[1], job, longest, first_plays, moves)]
     counts = {"grid_x": -(-lanes // ptx.WARP), "grid_y": 1, "grid_z": 1, "block_x": ptx.WARP, "block_y": 1, "block_z": 1}
-    written = jax.ffi.ffi_call(TARGET, shapes, vmap_method="sequential")(
-        numbers_of(job, columns.shape[1], longest), columns,
-        name=name(g.size), kernel_type="ptx", kernel_data=text(g.size, first_plays, moves),
+    kernel = written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy))
+    made = jax.ffi.ffi_call(TARGET, shapes, vmap_method="sequential")(
+        *inputs(g, columns, job, longest, policy, last), *kernel.tables,
+        name=name(g.size), kernel_type="ptx", kernel_data=kernel.text,
         **{key: np.int32(count) for key, count in counts.items()}, shared_mem_bytes=np.int32(0),
     )  # fmt: skip
-    return records(g, job, written, first_plays)
+    return records(g, job, made, first_plays)
+
+
+def inputs(
+    g: Geometry, columns: jax.Array, job: Job, longest: int, policy: Policy | None, last: jax.Array | None
+) -> list[jax.Array]:
+    """The arrays that the kernel reads, but for its tables: numbers, the positions' columns, and the policy's."""
+    arrays: list[jax.Array] = []
+    if policy is not None:
+        columns = playout.columns_for(policy.wants, columns, last)
+        layout = _layout(g.size)
+        with forms.within(forms.GPU), bb.words_known(layout):
+            arrays = jax.tree.leaves(policy.laid_out(layout))
+    return [numbers_of(job, columns.shape[1], longest), columns, *arrays]
 
 
 def numbers_of(job: Job, batch: int, longest: int) -> jax.Array:
@@ -61,17 +89,17 @@ def outputs(g: Geometry, batch: int, job: Job, longest: int, first_plays: bool, 
     return [((wire.num_columns(_layout(g.size), first_plays), room), np.uint32), *[((room, longest), np.int16)] * moves]
 
 
-def records(g: Geometry, job: Job, written: Sequence[jax.Array], first_plays: bool) -> Records:
-    """The records that the kernel wrote into arrays of `outputs`, in which it has left alone what was not asked for."""
+def records(g: Geometry, job: Job, made: Sequence[jax.Array], first_plays: bool) -> Records:
+    """The records that the kernel made in arrays of `outputs`, in which it has left alone what was not asked for."""
     g = _layout(g.size)
     with bb.words_known(g):
-        item, room = jnp.arange(written[0].shape[1], dtype=jnp.int32), np.int32(job.per_position)
+        item, room = jnp.arange(made[0].shape[1], dtype=jnp.int32), np.int32(job.per_position)
         asked = (lax.div(item, room) < job.num_positions) & (lax.rem(item, room) < job.num_playouts)
-        made = wire.unpack(g, tuple(jnp.where(asked, x, np.uint32(0)) for x in written[0]), None, first_plays)
-        if len(written) == 1:
-            return made
-        ply = jnp.arange(written[1].shape[1], dtype=jnp.int32)
-        return made._replace(events=jnp.where(ply[None] < made.length[:, None], written[1], np.int16(-1)))
+        found = wire.unpack(g, tuple(jnp.where(asked, x, np.uint32(0)) for x in made[0]), None, first_plays)
+        if len(made) == 1:
+            return found
+        ply = jnp.arange(made[1].shape[1], dtype=jnp.int32)
+        return found._replace(events=jnp.where(ply[None] < found.length[:, None], made[1], np.int16(-1)))
 
 
 def _layout(size: int) -> Geometry:
@@ -85,21 +113,39 @@ def name(size: int) -> str:
     return f"playouts_{size}"
 
 
-@functools.cache
-def text(size: int, first_plays: bool, moves: bool) -> str:
-    """The kernel for a board size, which records what is wanted.
+class Written(NamedTuple):
+    """A kernel."""
 
-    Its parameters are the array of `numbers_of`, the positions' columns and the arrays of `outputs`.
+    text: str
+    tables: tuple[np.ndarray, ...]
+    """Arrays in which it looks things up, which it is given behind the others that it reads."""
+    arrays: tuple[str, ...]
+    """The names of its parameters, in order."""
+
+
+@functools.cache
+def written(size: int, first_plays: bool, moves: bool, form: PolicyForm | None = None) -> Written:
+    """The kernel for a board size, which records what is wanted and asks a policy of a form.
+
+    Its parameters are the arrays of `inputs`, its tables, and the arrays of `outputs`.
+
+    Raises:
+      NotImplementedError: the policy does what kernels cannot.
     """
     g = _layout(size)
-    with bb.words_known(g):
-        return _text(g, first_plays, moves)
+    with forms.within(forms.GPU), bb.words_known(g):
+        return _written(g, first_plays, moves, form)
 
 
-def _text(g: Geometry, first_plays: bool, moves: bool) -> str:
-    k = ptx.Kernel(name(g.size), ["numbers", "positions", "rows", *["events"] * moves])
-    begin = functools.partial(_begin, g, first_plays, moves)
-    words = wire.num_columns_of_position(g)
+def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | None) -> Written:
+    wants = None if form is None else form.wants
+    asked = None if form is None else jax.eval_shape(lambda *x: form.with_arrays(x).laid_out(g), *form.shapes)
+    arrays, structure = jax.tree.flatten(asked)
+    arrays = [ptx.Array(f"policy{i}", x.shape, x.dtype) for i, x in enumerate(arrays)]
+    k = ptx.Kernel(name(g.size), ["numbers", "positions", *(x.name for x in arrays)], ["rows", *["events"] * moves])
+    policy = jax.tree.unflatten(structure, [x if x.shape else k.scalar(x) for x in arrays])
+    begin = functools.partial(_begin, g, first_plays, moves, wants)
+    words = wire.num_columns_of_position(g) + bool(wants and wants.last)
 
     # Each lane begins with a playout that is over, and leaves no record.
     word, whole = (jax.ShapeDtypeStruct((), x) for x in (np.uint32, np.int32))
@@ -142,16 +188,44 @@ def _text(g: Geometry, first_plays: bool, moves: bool) -> str:
 
     ticks = k.register(np.int32)
     k.move(ticks, ptx.constant(TICKS))
+
+    def play(known, then: str) -> None:
+        after = k.inline(functools.partial(_tick, g), policy, lane, known)
+        if moves:
+            point = k.inline(lambda log: wire.points_of_events(g, (log & np.uint32(0xFFFF)).astype(jnp.int32)), after.log[0])
+            moved = k.inline(jnp.greater, after.plies, lane.plies)
+            k.store(k.at(events, lane.plies, ptx.constant(2)), point, width=2, where=moved)
+        k.move((lane, ticks), (after, k.inline(lambda n: n - np.int32(1), ticks)))
+        k.go("tick", k.inline(lambda n: n != np.int32(0), ticks))
+        k.go(then)
+
     k.label("tick")
-    after = k.inline(functools.partial(tick, g), lane)
-    if moves:
-        point = k.inline(lambda log: wire.points_of_events(g, (log & np.uint32(0xFFFF)).astype(jnp.int32)), after.log[0])
-        k.store(k.at(events, lane.plies, ptx.constant(2)), point, width=2, where=k.inline(jnp.greater, after.plies, lane.plies))
-    k.move((lane, ticks), (after, k.inline(lambda n: n - np.int32(1), ticks)))
-    k.go("tick", k.inline(lambda n: n != np.int32(0), ticks))
-    k.go("look")
+    known = _known(k, g, policy, lane, False)
+    waits = policy and k.inline(lambda policy, known: policy.waits(known), policy, known)
+    if waits is not None:
+        waiting, playing = (
+            k.op("popc.b32", np.int32, k.ballot(where))
+            for where in (k.inline(lambda x: x != np.int32(0), waits), k.inline(lambda x: ~is_over(x.passes, x.plies_left), lane))
+        )
+        k.go("glance", k.inline(lambda n, all: n < jnp.minimum(all, np.int32(LOOKING)), waiting, playing))
+        play(_known(k, g, policy, lane, True), "look")
+        k.label("glance")
+    play(known, "look")
     k.label("end")
-    return k.text()
+    return Written(k.text(), tuple(k.tables), tuple(k.arrays))
+
+
+def _known(k: ptx.Kernel, g: Geometry, policy: Policy | None, lane: Lanes, looks: bool):
+    """What a policy knows of a lane."""
+    return policy and k.inline(lambda policy, lane: policy.known(g, lane, looks), policy, lane)
+
+
+def _tick(g: Geometry, policy: Policy | None, lane: Lanes, known) -> Lanes:
+    """A lane one tick later."""
+    if policy is None:
+        return tick(g, lane)
+    asked = functools.partial(policy.preferences, g, known=known)
+    return policy.after(g, tick(g, lane, asked, policy.waits(known)), known)
 
 
 def _job(numbers: Sequence[jax.Array]) -> tuple[Job, jax.Array, jax.Array]:
@@ -161,11 +235,13 @@ def _job(numbers: Sequence[jax.Array]) -> tuple[Job, jax.Array, jax.Array]:
     return job, batch, longest
 
 
-def _begin(g: Geometry, first_plays: bool, moves: bool, numbers, number, row) -> tuple[Lanes, jax.Array, jax.Array]:
+def _begin(
+    g: Geometry, first_plays: bool, moves: bool, wants: Wants | None, numbers, number, row
+) -> tuple[Lanes, jax.Array, jax.Array]:
     """(lane, item, whether Black began) of the playout of a number, given the words of its position."""
     job = _job(numbers)[0]
-    first = playout.ready(g, job, number, row)
-    return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0), first.item, first.black
+    first = playout.ready(g, job, number, row, wants)
+    return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0, wants), first.item, first.black
 
 
 def _areas(k: ptx.Kernel, g: Geometry, lane: Lanes) -> tuple[Board, Board]:

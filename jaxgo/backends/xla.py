@@ -25,7 +25,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxgo.base.constants import STAY
 from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
@@ -288,6 +287,7 @@ def play_all(
     first_plays: bool,
     moves: bool,
     policy: Policy | None = None,
+    last: jax.Array | None = None,
 ) -> Records:
     """Plays a job's playouts.
 
@@ -299,20 +299,21 @@ def play_all(
       longest: the largest `max_plies` (static), the width of `Records.events`.
       first_plays, moves: what to record (static).
       policy: whom the playouts ask.
+      last: int32 [B], the moves before the positions, as `playout.columns_for` takes them; None where there are none.
 
     Returns:
       Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
     """
     g = playing_geometry(g.size)
-    batch, table, total = columns.shape[1], columns.T, job.total
+    wants = None if policy is None else policy.wants
+    batch, table, total = columns.shape[1], playout.columns_for(wants, columns, last).T, job.total
 
     def ready(number: jax.Array) -> Ready:
         if batch > 1:
             row = table[jnp.minimum(playout.position_of(job, number), np.int32(batch - 1))]
         else:
             row = jnp.broadcast_to(table, (number.shape[0], table.shape[1]))
-        nothing = jnp.full_like(number, STAY) if policy is not None and policy.wants.last else None
-        return playout.ready(g, job, number, tuple(row.T), nothing)
+        return playout.ready(g, job, number, tuple(row.T), wants)
 
     with bb.words_known(g):
         inputs = (*job.seed, job.first_playout, total, job.max_plies, columns[0, 0])

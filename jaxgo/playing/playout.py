@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base.constants import STAY
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, geometry
@@ -65,11 +66,24 @@ def position_of(job: Job, number: jax.Array) -> jax.Array:
     return lax.div(number, job.num_playouts)
 
 
-def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], last: jax.Array | None = None) -> Ready:
+def columns_for(wants: Wants | None, columns: jax.Array, last: jax.Array | None) -> jax.Array:
+    """Positions' columns, uint32 [C, B], as `ready` takes them: where a policy wants it, with the points of the moves before,
+    `last`, int32 [B], which are other numbers where there was none or a pass; None stands for that."""
+    if wants is None or not wants.last:
+        return columns
+    last = jnp.full(columns.shape[1], STAY, jnp.int32) if last is None else last
+    return jnp.concatenate([columns, last.astype(jnp.uint32)[None]])
+
+
+def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], wants: Wants | None = None) -> Ready:
     """The job's playouts of some numbers (int32 [L]), NO_ITEM past its end.
 
-    `row` is what the positions' columns hold at `position_of(job, number)`; `last` is as in `ready_from`.
+    `row` is what the positions' columns, those of `columns_for`, hold at `position_of(job, number)`.
     """
+    last = None
+    if wants is not None and wants.last:
+        *row, last = row
+        last = last.astype(jnp.int32)
     playout = lax.rem(number, job.num_playouts)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
     item = jnp.where(number < job.total, item, np.int32(NO_ITEM))

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -104,8 +104,8 @@ class Found(NamedTuple):
 
 
 def flies(shape: Shape, backend: Backend) -> bool:
-    """Whether playouts are left under way from call to call; those that ask a policy are, as XLA plays them everywhere."""
-    return shape.policy is not None or backend.flies_on(shape.size)
+    """Whether playouts are left under way from call to call."""
+    return backend.flies_on(shape.size, shape.policy)
 
 
 def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
@@ -246,9 +246,8 @@ def _whole_step(
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
     # All of a call's leaves have one seed: `Leaves` takes one.
     job = Job(shape.playouts, (rows[0, -2], rows[0, -1]), numbers[2], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
-    records = backend.play_all(
-        g, rows[:, 1:-4].T, job, lanes=lanes, longest=longest, first_plays=True, moves=shape.moves, policy=policy
-    )
+    how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": True, "moves": shape.moves, "policy": policy}
+    records = backend.play_all(g, rows[:, 1:-4].T, job, **how, last=rows[:, 0].astype(jnp.int32))
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
     return (), _found(shape, g, new, records, rows)

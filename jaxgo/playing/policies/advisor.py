@@ -62,6 +62,11 @@ class Advisor(Policy):
         if size != self.size:
             raise ValueError(f"policy has an advisor's table for boards of size {self.size}, but the board is of size {size}")
 
+    def typical(self) -> "Advisor":
+        """With levels at random."""
+        words = np.random.default_rng(self.size).integers(0, 1 << 32, self.planes.shape, np.uint32)
+        return self.tree_unflatten((self.size, self.context), (chance_of("p", 0.5), words))
+
     def laid_out(self, g: Geometry) -> "Advisor":
         """With the words for each colour and last move, by bit index: K * W columns of them."""
         number = self.planes.shape[2]

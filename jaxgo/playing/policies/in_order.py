@@ -44,6 +44,15 @@ class InOrder(Policy):
         for policy in self.policies:
             policy.check(size)
 
+    @property
+    def kind(self) -> str:
+        """Those of each."""
+        return ", ".join(policy.kind for policy in self.policies)
+
+    def typical(self) -> "InOrder":
+        """Of each."""
+        return InOrder([policy.typical() for policy in self.policies])
+
     def laid_out(self, g: Geometry) -> "InOrder":
         """Each of them."""
         return InOrder([policy.laid_out(g) for policy in self.policies])

@@ -131,6 +131,12 @@ class LastGoodReply(Policy):
         if size != self.size:
             raise ValueError(f"policy has replies for boards of size {self.size}, but the board is of size {size}")
 
+    def typical(self) -> "LastGoodReply":
+        """A reply to every second move, and none to a pass."""
+        replies = np.full(self.replies.shape, NO_REPLY, np.int32)
+        replies[:, :-1:2] = np.random.default_rng(self.size).permutation(self.size**2)[: replies[0, :-1:2].size]
+        return self.tree_unflatten((self.size,), (chance_of("p", 0.5), replies))
+
     def laid_out(self, g: Geometry) -> "LastGoodReply":
         """With the bit index of the reply, or of the pass, to each last move by bit index, one colour after the other."""
         point_of_index = np.full(g.pass_index + 1, g.num_points, np.int32)

@@ -31,6 +31,10 @@ class Mercy(Policy):
 
     stones: Any
 
+    def typical(self) -> "Mercy":
+        """Of a few stones."""
+        return Mercy(9)
+
     def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
         """How many stones."""
         return jnp.broadcast_to(self.stones, lanes.move.shape)

@@ -51,6 +51,14 @@ class Policy:
     def check(self, size: int) -> None:
         """Raises ValueError if it is not for boards of `size`."""
 
+    def typical(self) -> "Policy":
+        """A policy of the same form, to try out what is compiled for it: its arrays are such as it may have, of numpy. By default
+        its chance is a half, and all else 0."""
+        zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), self)
+        if "chance" in self.ARRAYS:
+            zeros.chance = np.asarray(CHANCES // 2, np.int32)
+        return zeros
+
     def laid_out(self, g: Geometry) -> "Policy":
         """The policy for boards laid out as `g` says; sets of points that it carries are in words of 32 bits before."""
         return self
@@ -82,6 +90,11 @@ class Policy:
         """The lanes after a tick in which it was asked, of which it may end some; elementwise."""
         return lanes
 
+    @property
+    def kind(self) -> str:
+        """What it is called."""
+        return type(self).__name__
+
     chance: Any
     """int32 scalar: how likely it is asked, of `CHANCES`."""
 
@@ -106,6 +119,11 @@ class PolicyForm(NamedTuple):
     def wants(self) -> Wants:
         """What lanes must remember for it."""
         return self.with_arrays(self.shapes).wants
+
+    @property
+    def name(self) -> str:
+        """What it is of, in words."""
+        return self.with_arrays(self.shapes).kind
 
     def with_arrays(self, arrays: Sequence) -> Policy:
         """The policy with these arrays."""

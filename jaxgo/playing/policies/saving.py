@@ -42,8 +42,8 @@ class Looked(NamedTuple):
 
     saving: Saving | None
     """What there is in lanes that draw a move and need not wait; None if there was no look."""
-    waits: jax.Array
-    """int32, not 0 where a lane would draw a move, and it is not known yet which ones save."""
+    waits: jax.Array | None
+    """int32, not 0 where a lane would draw a move, and it is not known yet which ones save; None if that is so nowhere."""
     taking: Board
     """The points that may capture."""
 
@@ -75,6 +75,8 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
     weak, taking, waits, running = in_one_loop(begin, own, opp, last, lanes.move, lanes.passes, lanes.plies_left)
     if not looks:
         return Looked(None, waits, taking)
+    if not last.shape:
+        return Looked(_of_one(g, _Lane(own, opp, weak, taking, last), waits), None, taking)
     all_lanes, number = _Lane(own, opp, weak, taking, last), last.shape[0]
     some = -(-number // SHARE)
     # Not numbers outright: in a `shard_map` they must vary over the mesh as the lanes do.
@@ -140,6 +142,24 @@ def _at_a_glance(g: Geometry, lane: _Lane, waits: jax.Array) -> tuple[Saving, ja
     return Saving(moves, bb.both(taking, border)), (unsettled & (waits != np.int32(0))).astype(jnp.int32)
 
 
+def _of_one(g: Geometry, lane: _Lane, looks: jax.Array) -> Saving:
+    """What there is in one lane, a thread of a kernel, if it `looks`: chain by chain, until there are no more."""
+    nowhere = tuple(jnp.zeros_like(x) for x in lane.own)
+    seeds = bb.choose(looks != np.int32(0), _beside(g, lane.last, lane.weak), nowhere)
+
+    def next_chain(state):
+        seeds, moves, attackers = state
+        (chain,) = rules.flood_as_laid(g, [(bb.first_point(seeds), lane.weak)])
+        move, through, around = _of_chain(g, lane.own, lane.opp, lane.weak, chain)
+        (longer,) = rules.flood_as_laid(g, [(move, through)])
+        saved = _saved(g, lane.own, lane.opp, longer, move)
+        return bb.without(seeds, chain), bb.either(moves, saved), bb.either(attackers, around)
+
+    _, moves, attackers = lax.while_loop(lambda state: bb.any_point(state[0]), next_chain, (seeds, nowhere, nowhere))
+    (attackers,) = rules.flood_as_laid(g, [(attackers, lane.opp)])
+    return Saving(moves, bb.both(lane.taking, bb.neighbours(g, attackers)))
+
+
 def _in_full(g: Geometry, lane: _Lane) -> Saving:
     """What there is, by floods that go on until nothing grows."""
 
@@ -149,26 +169,31 @@ def _in_full(g: Geometry, lane: _Lane) -> Saving:
         west, east = tuple(bb.down(x, 1) for x in stone), tuple(x << g.word(1) for x in stone)
         return [bb.both(x, weak) for x in (north, west, east, south)]
 
-    def liberties(own, opp, weak, chain):
-        free = bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp)))
-        whole = ~bb.any_point(bb.both(bb.neighbours(g, chain), bb.without(own, weak)))
-        in_atari = whole & (bb.count(free) == np.int32(1))
-        beside = bb.both(bb.neighbours(g, chain), opp)
-        move, attackers = (tuple(jnp.where(in_atari, x, g.word(0)) for x in board) for board in (free, beside))
-        return move, bb.either(own, move), attackers
-
-    def saved(own, opp, chain, move):
-        left = bb.without(bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp))), move)
-        enough = bb.count(left) >= np.int32(2)
-        return tuple(jnp.where(enough, x, g.word(0)) for x in move)
-
     # The chains in the four directions side by side, [4, L].
     chains = tuple(jnp.stack(words) for words in zip(*in_one_loop(begin, lane.last, lane.weak)))
     owns, opps, weaks = (tuple(jnp.broadcast_to(x, chains[0].shape) for x in board) for board in (lane.own, lane.opp, lane.weak))
     (chains,) = rules.flood(g, (chains, weaks))
-    move, through, attackers = in_one_loop(liberties, owns, opps, weaks, chains)
+    move, through, attackers = in_one_loop(functools.partial(_of_chain, g), owns, opps, weaks, chains)
     (chains,) = rules.flood(g, (move, through))
-    moves = in_one_loop(saved, owns, opps, chains, move)
+    moves = in_one_loop(functools.partial(_saved, g), owns, opps, chains, move)
     moves, attackers = (tuple(lax.reduce(x, g.word(0), lax.bitwise_or, (0,)) for x in board) for board in (moves, attackers))
     (attackers,) = rules.flood(g, (attackers, lane.opp))
     return Saving(moves, bb.both(lane.taking, bb.neighbours(g, attackers)))
+
+
+def _of_chain(g: Geometry, own: Board, opp: Board, weak: Board, chain: Board) -> tuple[Board, Board, Board]:
+    """(its liberty, the stones and points that it then flows through, the other's stones beside it) of a chain that is in atari;
+    of others, and of none, the first and the last are empty. A chain that is not all of `weak` stones is in no atari."""
+    free = bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp)))
+    whole = ~bb.any_point(bb.both(bb.neighbours(g, chain), bb.without(own, weak)))
+    in_atari = whole & (bb.count(free) == np.int32(1))
+    beside = bb.both(bb.neighbours(g, chain), opp)
+    move, attackers = (tuple(jnp.where(in_atari, x, g.word(0)) for x in board) for board in (free, beside))
+    return move, bb.either(own, move), attackers
+
+
+def _saved(g: Geometry, own: Board, opp: Board, longer: Board, move: Board) -> Board:
+    """The move, if the chain that it makes has two liberties or more."""
+    left = bb.without(bb.both(bb.neighbours(g, longer), bb.complement(g, bb.either(own, opp))), move)
+    enough = bb.count(left) >= np.int32(2)
+    return tuple(jnp.where(enough, x, g.word(0)) for x in move)

@@ -73,7 +73,7 @@ def test_positions_that_are_tried():
 def finding(monkeypatch, found) -> None:
     """Has the comparison find something, or raise it."""
 
-    def find(device, size):
+    def find(device, size, form):
         if isinstance(found, Exception):
             raise found
         return found
@@ -119,13 +119,13 @@ def test_findings_are_remembered_for_the_kernel_as_it_is(monkeypatch):
     from jaxgo.backends import nvidia
 
     asked = []
-    monkeypatch.setattr(agreement, "compare", lambda device, size, play_all: asked.append(size) or "something")
+    monkeypatch.setattr(agreement, "compare", lambda device, size, play_all, form: asked.append(size) or "something")
     device = Device("gpu", "cuda 1")
     for _ in range(2):
         of_kernel.cache_clear()
         assert of_kernel(device, 3) == Agreement(False, "something")
     assert asked == [3]
-    monkeypatch.setattr(nvidia, "text", lambda *_: "another kernel")
+    monkeypatch.setattr(nvidia, "written", lambda *_: nvidia.Written("another kernel", (), ()))
     of_kernel.cache_clear()
     of_kernel(device, 3)
     assert asked == [3, 3]

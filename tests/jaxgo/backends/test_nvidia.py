@@ -1,6 +1,7 @@
 """The GPU kernel: on simulated warps it plays XLA's playouts, bit for bit, and XLA for NVIDIA GPUs takes it.
 
-Positions are of all kinds: with a ko, after a pass, over, finished, of either colour; lanes play several playouts each.
+Positions are of all kinds: with a ko, after a pass, over, finished, of either colour; lanes play several playouts each. So it does
+where playouts ask a policy.
 """
 
 import functools
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxgo
 from bench import kernel_work
 from jaxgo.backends import agreement, nvidia, xla
 from jaxgo.base import forms
@@ -19,6 +21,9 @@ from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, max_plies
 from jaxgo.board.geometry import geometry
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job
+from jaxgo.playing.policies.in_order import InOrder
+from jaxgo.playing.policies.policy import Policy, PolicyForm
+from jaxgo.playing.tick import Preference
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_position
 from tests.positions import from_games, middle_game
 from tests.referee import Game
@@ -45,19 +50,25 @@ def a_job(size: int, *, seed=5, positions=4, playouts=NUMBER, first=3, cap=None)
 
 
 @functools.cache
-def _by_xla(size: int):
-    how = dict(lanes=16, longest=max_plies(size), first_plays=True, moves=True)
+def _by_xla(size: int, policy: Policy | None = None):
+    how = dict(lanes=16, longest=max_plies(size), first_plays=True, moves=True, policy=policy, last=some_last_moves(size))
     return jax.jit(lambda columns, *job: xla.play_all(geometry(size), columns, Job(ROOM, *job), **how))
 
 
-def by_xla(size: int, job: Job) -> Records:
+def by_xla(size: int, job: Job, policy: Policy | None = None) -> Records:
     """All that can be recorded."""
-    return jax.tree.map(np.asarray, _by_xla(size)(some_positions(size), *job[1:]))
+    return jax.tree.map(np.asarray, _by_xla(size, policy)(some_positions(size), *job[1:]))
 
 
-def by_kernel(size: int, job: Job, *, lanes=32, first_plays=True, moves=True) -> Records:
+def by_kernel(size: int, job: Job, *, lanes=32, first_plays=True, moves=True, policy: Policy | None = None) -> Records:
     how = dict(lanes=lanes, longest=max_plies(size), first_plays=first_plays, moves=moves)
-    return jax.tree.map(np.asarray, kernel_work.play_all(geometry(size), some_positions(size), job, **how)[0])
+    found, _ = kernel_work.play_all(geometry(size), some_positions(size), job, **how, policy=policy, last=some_last_moves(size))
+    return jax.tree.map(np.asarray, found)
+
+
+def some_last_moves(size: int) -> jax.Array:
+    """The moves before `some_positions`, which a policy may want: none, a pass, and points."""
+    return jnp.array([-1, size * size, 0, size + 1, size], jnp.int32)
 
 
 def assert_same(found: Records, expected: Records) -> None:
@@ -128,30 +139,103 @@ def test_jobs_of_all_kinds(changes):
     assert found.length.any() == (changes.get("positions") != 0 and changes.get("playouts") != 0)
 
 
+# By policies.
+
+
+@functools.cache
+def policies(size: int) -> dict[str, Policy]:
+    """Each, with tables such as they may have."""
+    found = {
+        "capture": jaxgo.Capture(0.7), "mercy": jaxgo.Mercy(10), "patterns": jaxgo.Patterns(),
+        "patterns that do not save": jaxgo.Patterns(0.9, save=False),
+        "replies": jaxgo.LastGoodReply(jaxgo.Replies(size)).typical(),
+        "advisor": jaxgo.Advisor(0.5, jaxgo.AdvisorTable(size), suggestions=3).typical(),
+        "advisor by points": jaxgo.Advisor(0.5, jaxgo.AdvisorTable(size, "point"), suggestions=3).typical(),
+    }  # fmt: skip
+    found["all"] = InOrder([jaxgo.Mercy(20), found["replies"], found["advisor"], jaxgo.Patterns(0.8), jaxgo.Capture(0.5)])
+    return found
+
+
+def assert_plays_by(size: int, name: str) -> None:
+    policy, job = policies(size)[name], a_job(size)
+    found = by_kernel(size, job, policy=policy)
+    assert_same(found, by_xla(size, job, policy))
+    uniform = by_kernel(size, job)
+    assert not all(map(np.array_equal, jax.tree.leaves(found), jax.tree.leaves(uniform)))
+
+
+def test_playouts_by_policies_are_xlas():
+    assert_plays_by(5, "all")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [5, 9])
+@pytest.mark.parametrize("name", [name for name in policies(5) if name != "all"])
+def test_playouts_by_each_policy(name, size):
+    assert_plays_by(size, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 7, 13, 19, 25])
+def test_playouts_by_policies_of_other_sizes(size):
+    assert_plays_by(size, "all")
+
+
+@pytest.mark.parametrize("looking", [1, nvidia.LOOKING, 32])
+def test_waiting_leaves_no_trace(monkeypatch, looking):
+    """However many lanes of a warp must wait before they look."""
+    expected = by_xla(5, a_job(5), policies(5)["all"])
+    monkeypatch.setattr(nvidia, "LOOKING", looking)
+    nvidia.written.cache_clear()
+    assert_same(by_kernel(5, a_job(5), policy=policies(5)["all"]), expected)
+    nvidia.written.cache_clear()
+
+
 # The look at whether it agrees with XLA, before it is used on a device.
 
 
-def simulated(g, columns, job, *, lanes, longest, first_plays, moves) -> Records:
+def simulated(g, columns, job, *, lanes, longest, first_plays, moves, policy=None, last=None) -> Records:
     """`nvidia.play_all` as a part of a program for the CPU."""
     shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
+    kernel = nvidia.written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy))
 
     def run(*read):
-        return kernel_work.run(nvidia.text(g.size, first_plays, moves), read, shapes, lanes)[0]
+        return kernel_work.run(kernel, read, shapes, lanes)[0]
 
-    read = nvidia.numbers_of(job, columns.shape[1], longest), columns
+    read = nvidia.inputs(g, columns, job, longest, policy, last)
     return nvidia.records(g, job, jax.pure_callback(run, [jax.ShapeDtypeStruct(*x) for x in shapes], *read), first_plays)
 
 
 @pytest.mark.slow
-def test_it_agrees_with_xla():
-    assert agreement.compare(jax.devices()[0], 5, simulated) == ""
+@pytest.mark.parametrize("name", [None, "all"])
+def test_it_agrees_with_xla(name):
+    form = PolicyForm.of(policies(5)[name]) if name else None
+    assert agreement.compare(jax.devices()[0], 5, simulated, form) == ""
 
 
 def test_a_kernel_that_does_not_is_found_out(monkeypatch):
     """Here one whose compiler takes `not` for nothing."""
-    text = nvidia.text(5, True, False)
-    monkeypatch.setattr(nvidia, "text", lambda *_: re.sub(r"not\.b32 (%r\d+)", r"mov.b32 \1", text, count=1))
+    right = nvidia.written(5, True, False)
+    wrong = right._replace(text=re.sub(r"not\.b32 (%r\d+)", r"mov.b32 \1", right.text, count=1))
+    monkeypatch.setattr(nvidia, "written", lambda *_: wrong)
     assert "its playouts differ from XLA's in" in agreement.compare(jax.devices()[0], 5, simulated)
+
+
+class Elsewhere(Policy):
+    """A policy of a user's own that does what kernels cannot: it sorts."""
+
+    ARRAYS = ()
+
+    def known(self, g, lanes, looks):
+        return jnp.sort(jnp.stack([lanes.plies, lanes.move], axis=-1), axis=-1)[..., 0]
+
+    def preferences(self, g, lanes, points, known, coin=0):
+        return [Preference(points, known & np.int32(0), coin)]
+
+
+def test_a_policy_that_kernels_cannot_ask_is_left_to_xla():
+    found = agreement.of_kernel(jax.devices()[0], 5, PolicyForm.of(Elsewhere()))
+    assert not found.agrees and found.reason.startswith("it cannot ask such a policy: ")
 
 
 # What XLA is given.
@@ -163,11 +247,11 @@ def for_cuda(function, *args):
     return jax.export.export(jax.jit(function), platforms=["cuda"], disabled_checks=unchecked)(*args).mlir_module()
 
 
-def playing(size: int, *, lanes=4096, moves=True):
+def playing(size: int, *, lanes=4096, moves=True, policy: Policy | None = None):
     """(a function that plays 1,000 playouts of each of three positions, its arguments' shapes)"""
 
     def play(columns, seed, *numbers):
-        how = dict(lanes=lanes, longest=max_plies(size), first_plays=True, moves=moves)
+        how = dict(lanes=lanes, longest=max_plies(size), first_plays=True, moves=moves, policy=policy)
         return nvidia.play_all(geometry(size), columns, Job(1000, seed, *numbers), **how)
 
     columns = jax.ShapeDtypeStruct((num_columns_of_position(geometry(size)), 3), jnp.uint32)
@@ -187,6 +271,18 @@ def test_it_lowers_for_nvidia(size, moves):
     assert f"tensor<{columns}x3000xui32>" in text and ("tensor<3000x243xi16>" in text) == moves
 
 
+@pytest.mark.parametrize("size", [9, 19])
+def test_it_lowers_with_policies(size):
+    """Whose arrays and tables it is given; those of 19x19 are of words of 64 bits."""
+    function, args = playing(size, policy=policies(size)["all"])
+    text = for_cuda(function, *args)
+    assert text.count(f"@{nvidia.TARGET}") == 1 and "stablehlo.while" not in text
+    (call,) = re.findall(rf"@{re.escape(nvidia.TARGET)}.* : \((.*?)\) -> ", text)
+    words = 2 * geometry(size).num_words
+    assert call.startswith(f"tensor<9xui32>, tensor<{words + 5}x3xui32>, ") and call.endswith(", tensor<65536xui8>")
+    assert ("i64>" in call) == (size == 19)
+
+
 def test_it_lowers_under_vmap():
     """One call after the other."""
     function, args = playing(5)
@@ -197,11 +293,11 @@ def test_it_lowers_under_vmap():
 
 def test_its_text_is_what_drivers_take():
     """ASCII, for compute capability 7.0 and later, the same wherever it is made."""
-    text = nvidia.text(13, True, True)
+    text = nvidia.written(13, True, True).text
     assert text.isascii() and text.startswith(".version 7.0\n.target sm_70\n") and ".reqntid 32, 1, 1\n" in text
-    nvidia.text.cache_clear()
+    nvidia.written.cache_clear()
     with jax.enable_x64(True), forms.within(forms.PLAIN):
-        assert nvidia.text(13, True, True) == text
+        assert nvidia.written(13, True, True).text == text
 
 
 H100 = """
@@ -229,11 +325,12 @@ def plugin() -> bool:
 
 @pytest.mark.skipif(not plugin(), reason="jax's plugin for NVIDIA GPUs is not installed: pip install 'jaxgo[gpu]'")
 @pytest.mark.filterwarnings("ignore")
-def test_xla_compiles_it_for_nvidia():
+@pytest.mark.parametrize("name", [None, "all"])
+def test_xla_compiles_it_for_nvidia(name):
     from jax.experimental import topologies
 
     device = topologies.get_topology_desc("", platform="cuda", topology="1 x 1 x 1", target_config=H100).devices[0]
-    function, args = playing(9)
+    function, args = playing(9, policy=policies(9)[name] if name else None)
     there = jax.sharding.SingleDeviceSharding(device)
     lowered = jax.jit(function, in_shardings=there, out_shardings=there).trace(*args).lower(lowering_platforms=("cuda",))
     assert re.search(r"custom-call\(.*" + re.escape(nvidia.TARGET), lowered.compile().as_text())

@@ -20,7 +20,7 @@ EDGES = np.array(
 
 def run(function, *columns: np.ndarray) -> np.ndarray:
     """What a kernel makes of a function's arguments, uint32 or int32 [64]; it returns one or several of these."""
-    k = Kernel("test", ["taken", "given"])
+    k = Kernel("test", ["taken"], ["given"])
     thread = k.op("mad.lo.s32", np.int32, k.special("%ctaid.x"), constant(ptx.WARP), k.special("%tid.x"))
     cell = k.at(k.address("taken"), thread, constant(4))
     args = [k.load(cell, 256 * i)._replace(dtype=column.dtype) for i, column in enumerate(columns)]
@@ -29,7 +29,8 @@ def run(function, *columns: np.ndarray) -> np.ndarray:
     for i, result in enumerate(results):
         k.store(cell, result, offset=256 * i)
     given = np.zeros((len(results), 64), np.uint32)
-    warp.run(k.text(), {"taken": np.stack([x.view(np.uint32) for x in columns]), "given": given}, 2)
+    arrays = [np.stack([x.view(np.uint32) for x in columns]), *k.tables, given]
+    warp.run(k.text(), dict(zip(k.arrays, arrays, strict=True)), 2)
     return given
 
 
@@ -100,6 +101,46 @@ def test_wide_words():
 
     with jax.enable_x64(True):
         assert_same(function, *pairs(np.uint32))
+
+
+def test_loops():
+    """Loops in loops, which lanes leave after different numbers of rounds, some at once; with constants and what is carried."""
+
+    def function(a, b):
+        def halve(state):
+            left, steps, seen = state
+            inner = lax.while_loop(lambda x: x[0] >= jnp.uint32(3), lambda x: (x[0] - jnp.uint32(3), x[1] + b), (left & jnp.uint32(31), b))
+            return left >> jnp.uint32(1), steps + jnp.uint32(1), ~seen ^ (inner[1] > a)
+
+        left, steps, seen = lax.while_loop(lambda x: x[0] != jnp.uint32(0), halve, (a & jnp.uint32(0xFFFF), jnp.uint32(1), a > b))
+        return left, steps, seen.astype(jnp.uint32), jnp.any(seen).astype(jnp.uint32)
+
+    assert_same(function, *pairs(np.uint32))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint32])
+def test_looking_up(dtype):
+    """In constants, each of which is one table, and with an index that jax makes sure of."""
+    table = np.random.default_rng(3).integers(0, 256, 50).astype(dtype)
+
+    def function(a, b):
+        first, second = (jnp.asarray(table).at[x % jnp.uint32(50)].get(mode="promise_in_bounds") for x in (a, b))
+        return first.astype(jnp.int32) + jnp.int32(1), second.astype(jnp.uint32), jnp.asarray(table)[3].astype(jnp.int32)
+
+    assert_same(function, *pairs(np.uint32))
+
+
+def test_what_has_no_instruction_is_told():
+    k = Kernel("test", [])
+    x = k.special("%tid.x")
+    table = jnp.zeros(4, jnp.uint8)
+    for function, told in (
+        (lambda x: jnp.stack([x, x]).sum(), "of arrays"), (lambda x: table.max(), "of an array in memory"),
+        (lambda x: table[x] + jnp.uint8(1), "no instruction for add of uint8"), (lambda x: jnp.asarray(np.eye(4))[x, x], "axes"),
+        (lambda x: lax.clz(x), "no instruction for clz of int32"),
+    ):  # fmt: skip
+        with pytest.raises(NotImplementedError, match=told):
+            k.inline(function, x)
 
 
 def test_a_value_is_computed_once():

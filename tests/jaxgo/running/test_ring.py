@@ -233,20 +233,20 @@ def test_programs_go_on_from_call_to_call(monkeypatch):
     leaves.close()
 
 
-@pytest.mark.parametrize("moves", [False, True])
-def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves):
-    """As those do whose playouts cannot be left under way."""
+@pytest.mark.parametrize(("moves", "policy"), [(False, None), (True, None), (False, jaxgo.Patterns())])
+def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves, policy):
+    """As those do whose playouts cannot be left under way; policies know the moves to the leaves there, too."""
 
     class Whole(Cpu):
-        def flies_on(self, size: int) -> bool:
+        def flies_on(self, size: int, form=None) -> bool:
             return False
 
-    expected = one_by_one(COUNTS[:4], moves=moves)
+    expected = one_by_one(COUNTS[:4], moves=moves, policy=policy)
     monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
     monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
     monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._lowered))
     assert choice.backend_of(jax.devices()[0]).flies_on(SIZE)
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves, policy=policy)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)][:4])]
     for call, result in zip(under_way, expected):
         assert_equal(leaves.gather(call), result)
