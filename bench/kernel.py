@@ -1,10 +1,14 @@
 """What the GPU kernel becomes as machine code and what its playouts cost, counted on a machine that may have no GPU."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from bench import hardware, report
 from bench.series import Plan, Say
 from jaxgo.cli import UsageError
+
+if TYPE_CHECKING:
+    from jaxgo.playing.policies.policy import Policy
 
 SUMMARY = "the GPU kernel as machine code, and its playouts on simulated warps (needs no GPU)"
 DESCRIPTION = """\
@@ -12,10 +16,13 @@ Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H200 (sm_90)
 the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. Then a warp of
 32 lanes, simulated on the CPU, plays 512 playouts, and what it runs is counted: ticks, those of lanes that wait
 for others included, and the changes from one playout to the next. With an H200's integer instructions a second
-that gives a ceiling: not a measurement, and no rate of any GPU. Needs NVIDIA's assembler, from the CUDA toolkit
+that gives a ceiling: not a measurement, and no rate of any GPU. What playout policies cost there is counted too,
+in instructions of PTX, the kernel's text. Needs NVIDIA's assembler, from the CUDA toolkit
 or from triton (pip install 'jaxgo[kernel]').
 """
 SIZES = (9, 13, 19)
+#: Playouts by which policies are compared with uniform ones.
+BY_POLICY = 256
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
@@ -30,7 +37,8 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
       The report. `results` has an entry per size and kind of record with `size`, `records`, `registers`, `spilled` (bytes of a
       thread), `instructions`, `tick` (instructions), `opcodes` (the commonest); of a playout, means: `ticks` that it needs,
       `lane_ticks` that it costs a lane, `efficiency` (the one by the other), `warp_instructions`, `changing` (the share of them
-      that is between ticks); and `ceiling` (playouts/s, no measurement).
+      that is between ticks); and `ceiling` (playouts/s, no measurement). `policies` has one per size and policy with `size`,
+      `policy`, `registers`, `spilled`, and `times`, how many times as many PTX instructions its playouts take as uniform ones.
 
     Raises:
       UsageError: there is no assembler.
@@ -41,10 +49,11 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     if not tools:
         raise UsageError("there is no ptxas with cuobjdump: install the CUDA toolkit, or pip install 'jaxgo[kernel]'")
     from jaxgo.backends import nvidia
+    from jaxgo.playing.policies.policy import PolicyForm
 
     made = report.begin("kernel", hardware.describe(), {"sizes": list(sizes)})
     made["software"] = hardware.software()
-    results = []
+    results, policies = [], []
     for size in sizes:
         say(f"{size}x{size}, playouts")
         ticks, played = kernel_work.ticks_of_a_playout(size), kernel_work.play(size)
@@ -58,7 +67,24 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
                 "lane_ticks": played.lane_ticks, "efficiency": ticks / played.lane_ticks, "warp_instructions": instructions,
                 "changing": changing, "ceiling": kernel_work.ceiling(instructions),
             })  # fmt: skip
-    return {**made, "results": results}
+        uniform = kernel_work.ptx_instructions(size, BY_POLICY)
+        for policy in _policies(size):
+            say(f"{size}x{size}, {policy.kind}")
+            text = nvidia.written(size, True, False, PolicyForm.of(policy)).text
+            registers, spilled = kernel_work.registers_of(text, tools)
+            times = kernel_work.ptx_instructions(size, BY_POLICY, policy) / uniform
+            policies.append({
+                "size": size, "policy": policy.kind, "registers": registers, "spilled": spilled, "times": times,
+            })  # fmt: skip
+    return {**made, "results": results, "policies": policies}
+
+
+def _policies(size: int) -> list["Policy"]:
+    """Those that are counted, always asked; tables as they may be."""
+    from jaxgo import Advisor, AdvisorTable, Capture, LastGoodReply, Patterns, Replies
+
+    taught = LastGoodReply(Replies(size)), Advisor(0.5, AdvisorTable(size))
+    return [Capture(1.0), *(policy.typical() for policy in taught), Patterns()]
 
 
 def tables(made: Mapping[str, object]) -> list[report.Table | str]:
@@ -71,6 +97,10 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
             what, f"{entry['ticks']:.0f}", f"{entry['lane_ticks']:.0f}", f"{entry['warp_instructions']:.0f}",
             f"{100 * entry['changing']:.1f} %", f"{entry['ceiling'] / 1e6:.1f} M",
         ))  # fmt: skip
+    asked = [
+        (f"{x['size']}x{x['size']}", x["policy"], str(x["registers"]), str(x["spilled"]), f"{x['times']:.1f}")
+        for x in made["policies"]
+    ]
     return [
         report.Table(
             "compiled for an H200: registers and instructions",
@@ -79,5 +109,9 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         report.Table(
             "a playout on a simulated warp: ticks and instructions; the ceilings are an H200's, on which nothing was run",
             ("board, records", "ticks", "and waiting", "in all", "between ticks", "ceiling a second"), cost,
+        ),
+        report.Table(
+            "playouts by policies: registers, and instructions of PTX over those of uniform playouts",
+            ("board", "policy", "registers", "spilled bytes", "times as many"), asked,
         ),
     ]  # fmt: skip

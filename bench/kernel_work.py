@@ -85,14 +85,15 @@ def assembler() -> pathlib.Path | None:
     return next((folder for folder in folders if (folder / "ptxas").exists() and (folder / "cuobjdump").exists()), None)
 
 
+def registers_of(text: str, tools: pathlib.Path, arch: int = 90) -> tuple[int, int]:
+    """(registers, spilled bytes) of a thread of the kernel in a text; the arguments are those of `compile_for`."""
+    return _of_thread(_assembled(text, tools, arch)[0])
+
+
 def compile_for(text: str, tools: pathlib.Path, arch: int = 90) -> Compiled:
-    """The machine code of the kernel in a text, for compute capability `arch` / 10, by the tools of `assembler`."""
-    with tempfile.TemporaryDirectory() as name:
-        source, cubin = (pathlib.Path(name) / file for file in ("kernel.ptx", "kernel.cubin"))
-        source.write_text(text)
-        command = [tools / "ptxas", f"-arch=sm_{arch}", "-v", source, "-o", cubin]
-        log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-        listing = subprocess.run([tools / "cuobjdump", "--dump-sass", cubin], capture_output=True, text=True, check=True).stdout
+    """The machine code of the kernel in a text, one that asks no policy, for compute capability `arch` / 10, by the tools of
+    `assembler`."""
+    log, listing = _assembled(text, tools, arch)
     code = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+ )?([A-Z0-9_.]+)([^;]*);", listing)
     loops = []
     for address, opcode, rest in code:
@@ -100,12 +101,24 @@ def compile_for(text: str, tools: pathlib.Path, arch: int = 90) -> Compiled:
         if opcode.startswith("BRA") and goal and int(goal.group(1), 16) < int(address, 16):
             loops.append((int(address, 16) - int(goal.group(1), 16)) // 16)
     grow, one_tick, game = sorted(loops)
-    opcodes = collections.Counter(opcode.split(".")[0] for _, opcode, _ in code)
+    opcodes, (registers, spilled) = collections.Counter(opcode.split(".")[0] for _, opcode, _ in code), _of_thread(log)
     return Compiled(
-        registers=int(re.search(r"Used (\d+) registers", log).group(1)),
-        spilled=sum(map(int, re.findall(r"(\d+) bytes spill", log))),
-        instructions=len(code), grow=grow, tick=one_tick, change=game - one_tick - grow, opcodes=dict(opcodes.most_common(10)),
+        registers=registers, spilled=spilled, instructions=len(code), grow=grow, tick=one_tick, change=game - one_tick - grow,
+        opcodes=dict(opcodes.most_common(10)),
     )  # fmt: skip
+
+
+def _assembled(text: str, tools: pathlib.Path, arch: int) -> tuple[str, str]:
+    """(what the assembler says, the machine code as text)"""
+    with tempfile.TemporaryDirectory() as name:
+        source, cubin = (pathlib.Path(name) / file for file in ("kernel.ptx", "kernel.cubin"))
+        source.write_text(text)
+        command = [tools / "ptxas", f"-arch=sm_{arch}", "-v", source, "-o", cubin]
+        log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        return log, subprocess.run([tools / "cuobjdump", "--dump-sass", cubin], capture_output=True, text=True, check=True).stdout
+
+def _of_thread(log: str) -> tuple[int, int]:
+    return int(re.search(r"Used (\d+) registers", log).group(1)), sum(map(int, re.findall(r"(\d+) bytes spill", log)))
 
 
 def play_all(
@@ -131,10 +144,18 @@ def run(
 
 def play(size: int, playouts: int = COUNTED) -> Played:
     """What `playouts` playouts from the empty board cost a warp, whatever is recorded."""
-    how = dict(lanes=LANES, longest=max_plies(size), first_plays=False, moves=False)
-    _, blocks = play_all(geometry(size), _empty(size), _job(size, playouts), **how)
-    times = {block.label: block.warps for block in reversed(blocks)}
+    times = {block.label: block.warps for block in reversed(_blocks(size, playouts, None))}
     return Played(times["tick"] / playouts, times["grow"] / playouts)
+
+
+def ptx_instructions(size: int, playouts: int, policy: Policy | None = None) -> float:
+    """PTX instructions of a warp in a playout from the empty board, the mean. The machine's are fewer, by about a third."""
+    return sum(block.instructions for block in _blocks(size, playouts, policy)) / playouts
+
+
+def _blocks(size: int, playouts: int, policy: Policy | None) -> list[warp.Block]:
+    how = dict(lanes=LANES, longest=max_plies(size), first_plays=False, moves=False)
+    return play_all(geometry(size), _empty(size), _job(size, playouts), **how, policy=policy)[1]
 
 
 def ceiling(instructions: float) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from bench import kernel, kernel_work
 from bench.series import Plan
-from jaxgo import Position, simulate
+from jaxgo import Capture, Position, simulate
 from jaxgo.cli import UsageError
 
 
@@ -31,6 +31,12 @@ def test_what_playouts_cost():
     assert changing == pytest.approx(1 - 200 * played.ticks / instructions)
 
 
+def test_what_policies_cost():
+    """What captures whenever it can takes more instructions than what does not ask, and a policy that is never heeded as well."""
+    uniform, capture, never = (kernel_work.ptx_instructions(5, 64, policy) for policy in (None, Capture(1.0), Capture(0.0)))
+    assert uniform < never < 2 * uniform and uniform < capture < 3 * uniform
+
+
 def test_without_an_assembler_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(kernel_work, "assembler", lambda: None)
     with pytest.raises(UsageError, match=r"jaxgo\[kernel\]"):
@@ -47,4 +53,7 @@ def test_machine_code(size):
         assert 32 < entry["registers"] <= 255 and entry["spilled"] == 0
         assert 150 < entry["tick"] < entry["instructions"]
         assert 0.8 < entry["efficiency"] < 1 and entry["changing"] < 0.1
-    assert kernel.tables(made)
+    assert [entry["policy"] for entry in made["policies"]] == ["Capture", "LastGoodReply", "Advisor", "Patterns"]
+    for entry in made["policies"]:
+        assert 32 < entry["registers"] <= 255 and 0.8 < entry["times"] < 10
+    assert len(kernel.tables(made)) == 3
