@@ -42,6 +42,8 @@ class Terms(NamedTuple):
 
     playouts: int
     """Of a leaf."""
+    losses: int
+    """Of them, those that stood as virtual losses in what nodes know of their moves, meanwhile."""
     black: bool
     """Whether Black moves at nodes of depth 0."""
     win: int
@@ -105,7 +107,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
         if x.state == NEW and repeats(memory, history, leaf, results.hash[row]):
             strike(memory, parent_of(memory, leaf), np.int64(x.move))
         if x.state == STRUCK:
-            take_back(memory, leaf, playouts)
+            take_back(memory, leaf, playouts, terms.losses)
             continue
         if x.state == NEW:
             describe(memory, terms, leaf, results, row)
@@ -158,7 +160,7 @@ def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
         if above == NONE:
             return
         wins, lead, distance = 2 * playouts - wins, -lead, distance + 1
-        count_move(memory, above, x.move, 0, wins)
+        count_move(memory, above, x.move, playouts - terms.losses, wins)
         if terms.credit == AMAF and x.move < scratch.first.shape[2] - 1:
             player = distance & 1
             scratch.first[player, 0, x.move], scratch.first[player, 1, x.move] = playouts, wins
@@ -181,8 +183,9 @@ def has_captured(memory, before, after):
 
 
 @compiled
-def take_back(memory, leaf, playouts):
-    """Takes a leaf's visits, for which there are no results, back all the way up; a node that has no others goes."""
+def take_back(memory, leaf, playouts, losses):
+    """Takes a leaf's visits, for which there are no results, and its virtual losses back all the way up; a node that has no
+    others goes."""
     node = leaf
     while node != NONE:
         x = memory.nodes[node]
@@ -190,7 +193,7 @@ def take_back(memory, leaf, playouts):
         x.pending -= playouts
         above = parent_of(memory, node)
         if above != NONE:
-            count_move(memory, above, x.move, -playouts, 0)
+            count_move(memory, above, x.move, -losses, 0)
         node = above
     x = memory.nodes[leaf]
     if x.visits == 0 and x.parent != NONE:

@@ -1,4 +1,5 @@
-"""Selection: descents from the root to a leaf, one after the other, each leaving its playouts behind as losses; compiled."""
+"""Selection: descents from the root to a leaf, one after the other, each leaving some losses behind, virtual ones, until its
+playouts are there; compiled."""
 
 import functools
 from typing import NamedTuple
@@ -58,14 +59,16 @@ def place(hash, visits):
 
 
 @compiled
-def choose_leaves(memory, rule, ties, playouts, deepest, leaves, scratch):
-    """Chooses as many leaves as `leaves` has room for, and adds their visits all the way up; `playouts` each.
+def choose_leaves(memory, rule, ties, playouts, losses, deepest, leaves, scratch):
+    """Chooses as many leaves as `leaves` has room for, and adds their visits all the way up; `playouts` each, and so far `losses`
+    to what nodes know of their moves.
 
     Args:
       memory: the tree, a `search.nodes.Memory`.
       rule: the `numbers` of a rule.
       ties: the table of `Ties`.
       playouts: of each leaf.
+      losses: virtual ones, 1 to `playouts`.
       deepest: how many moves a descent may go.
       leaves: int32 [n], the nodes that were reached. Of one that is described already (an end of the game, the deepest that may
         be, or one whose move found no room in a full tree) the own position is the leaf.
@@ -82,7 +85,7 @@ def choose_leaves(memory, rule, ties, playouts, deepest, leaves, scratch):
                 warm(memory, node)
             above = parent_of(memory, node)
             if above != NONE:
-                count_move(memory, above, x.move, playouts, 0)
+                count_move(memory, above, x.move, losses, 0)
             node = above
 
 

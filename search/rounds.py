@@ -27,6 +27,8 @@ FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
 #: where nobody says another.
 UNDER_WAY_SHARE = 0.2
+#: One in so many of the playouts of a leaf under way is a virtual loss, where nobody says another number.
+VIRTUAL = 1
 #: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not
 #: grown in many tiny rounds.
 FIRST_ROUNDS = 3
@@ -58,6 +60,10 @@ class Settings:
     komi: float
     cleanup: bool
     depth: int
+    share: float = UNDER_WAY_SHARE
+    """Playouts under way at a time, at most, as a share of the root's."""
+    losses: int = 1
+    """Virtual ones of a leaf under way."""
     restrictions: Restrictions | None = None
     """Moves that are not to be played, or alone to be played."""
 
@@ -76,13 +82,10 @@ class Rounds:
       ties: breaks ties.
       in_flight: the most rounds under way at a time.
       stream: of the first leaf that the device plays.
-      share: the most playouts that are under way together, as a share of the root's.
     """
 
-    def __init__(
-        self, device: Leaves, settings: Settings, ties: Ties, in_flight: int, stream: int = 0, share: float = UNDER_WAY_SHARE
-    ):
-        self._device, self._settings, self._ties, self._in_flight, self._share = device, settings, ties, in_flight, share
+    def __init__(self, device: Leaves, settings: Settings, ties: Ties, in_flight: int, stream: int = 0):
+        self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
         self._streams = stream
         #: Seconds spent choosing, waiting for the device, and adding results.
@@ -113,8 +116,8 @@ class Rounds:
         credit = histories.NUMBERS[settings.rule.credit]
         known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
         self._terms = Terms(
-            self._device.playouts, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
-            limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_),
+            self._device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
+            settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_),
             int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
         )  # fmt: skip
 
@@ -134,7 +137,7 @@ class Rounds:
     @property
     def _may_be_under_way(self) -> float:
         """Playouts that may be under way together."""
-        return float(self._tree[self._tree.root]["visits"]) * self._share
+        return float(self._tree[self._tree.root]["visits"]) * self._settings.share
 
     @property
     def done(self) -> bool:
@@ -151,7 +154,7 @@ class Rounds:
             share = FIRST_LEAVES
         leaves = np.empty(min(self._device.leaves, share, most), np.int32)
         rule, deepest = self._settings.rule.numbers, self._settings.depth
-        choose_leaves(tree.memory, rule, self._ties.table, playouts, deepest, leaves, self._values)
+        choose_leaves(tree.memory, rule, self._ties.table, playouts, self._settings.losses, deepest, leaves, self._values)
         rows, asked = np.empty(len(leaves), np.int32), room_to_ask(tree.memory, len(leaves))
         count = ask(tree.memory, self._black, leaves, rows, asked)
         call = None
@@ -190,7 +193,7 @@ class Rounds:
     def compile(self, tree: Tree) -> None:
         """Compiles the loops, so that no clock runs meanwhile; `tree`, an empty one, is what they are tried on."""
         own, none, rule = self._tree, np.empty(0, np.int32), self._settings.rule.numbers
-        choose_leaves(tree.memory, rule, self._ties.table, self._device.playouts, self._settings.depth, none, self._values)
+        choose_leaves(tree.memory, rule, self._ties.table, self._device.playouts, 1, self._settings.depth, none, self._values)
         ask(tree.memory, self._black, none, none, room_to_ask(tree.memory, 0))
         try:
             self._tree = tree
@@ -199,7 +202,7 @@ class Rounds:
             self._tree = own
         tree.compile()
         strike(tree.memory, tree.root, 0)
-        take_back(tree.memory, tree.root, 0)
+        take_back(tree.memory, tree.root, 0, 0)
 
     def abandon(self) -> None:
         """Drops the rounds under way, as if they had never been chosen."""
@@ -208,7 +211,7 @@ class Rounds:
             if dropped.call is not None:
                 self._device.drop(dropped.call)
             for leaf in dropped.leaves[::-1]:
-                take_back(self._tree.memory, int(leaf), self._device.playouts)
+                take_back(self._tree.memory, int(leaf), self._device.playouts, self._settings.losses)
 
     def strike(self, move: int) -> None:
         """Strikes a move from the root, for good; where none is left, the player passes."""

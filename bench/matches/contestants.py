@@ -29,7 +29,7 @@ DEFAULT_VISITS = 2_000
 _KINDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a name"}
 _LIMITS = {"visits": int, "seconds": float}
 _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
-_OF_SEARCHES = {"in_flight": int, "share": float}
+_OF_SEARCHES = {"in_flight": int, "share": float, "virtual_losses": int}
 _OF_ALL = _LIMITS | {"policy": str}
 _OF_KNOWLEDGE = {field.name: int for field in dataclasses.fields(Knowledge)}
 

@@ -28,7 +28,7 @@ RULES = {
 def descend(tree: Tree, rule, count: int, *, seed: int = 0, playouts: int = PLAYOUTS, deepest: int = 1 << 30) -> np.ndarray:
     """The nodes that so many descents reach."""
     leaves, ties = np.empty(count, np.int32), Ties(seed, tree.moves).table
-    choose_leaves(tree.memory, rule.numbers, ties, playouts, deepest, leaves, np.zeros((SCRATCH, tree.moves)))
+    choose_leaves(tree.memory, rule.numbers, ties, playouts, playouts, deepest, leaves, np.zeros((SCRATCH, tree.moves)))
     return leaves
 
 
@@ -103,7 +103,7 @@ def test_descents_are_taken_back(grown):
     leaves = descend(tree, Rave(), 50)
     assert tree.count > before.count
     for leaf in leaves[::-1]:
-        take_back(tree.memory, int(leaf), PLAYOUTS)
+        take_back(tree.memory, int(leaf), PLAYOUTS, PLAYOUTS)
     assert tree.count == before.count
     assert_same_trees(tree, before)
 
