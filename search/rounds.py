@@ -117,7 +117,8 @@ class Rounds:
         known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
         self._terms = Terms(
             self._device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
-            settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64), limits.allowed.astype(np.bool_),
+            settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64),
+            limits.allowed.astype(np.bool_),
             int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
         )  # fmt: skip
 
