@@ -26,7 +26,7 @@ UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 8192, 64, 13
 FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
 #: where nobody says another.
-UNDER_WAY_SHARE = 0.2
+UNDER_WAY_SHARE = 0.1
 #: One in so many of the playouts of a leaf under way is a virtual loss, where nobody says another number.
 VIRTUAL = 1
 #: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not

@@ -29,8 +29,8 @@ from jaxgo.running import leaf_results
 #: A leaf's columns beyond its position's: the move, the bounds of its results, the seed. Where features are wanted there is one
 #: more, the move before.
 MORE_COLUMNS = 5
-#: Playouts of a call for each lane.
-PER_LANE = 4
+#: Playouts of a call for each lane: fewer make a call take longer, which young trees wait for (measured).
+PER_LANE = 8
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
 PLACES = 3

@@ -17,6 +17,8 @@ from search.search import Search, memory_for
 
 #: Searches of more playouts have several rounds under way, so that one alone keeps the device busy; others one, which costs less.
 LARGE_SEARCH = 20_000
+#: The share of a smaller one's playouts that may be under way: as many searches go on at a time, what counts is the host's time.
+SHARE = 0.2
 
 
 class Searches:
@@ -82,9 +84,10 @@ class Searches:
         if task.finished:
             return
         options, size = self._options, task.query.size
+        rounds = {} if task.playouts > LARGE_SEARCH else {"in_flight": 1, "share": SHARE}
         task.search = Search(
             task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
-            seed=task.seed, history=task.history, memory=task.memory, in_flight=None if task.playouts > LARGE_SEARCH else 1,
+            seed=task.seed, history=task.history, memory=task.memory, **rounds,
             device=self._devices[size].seat(task.client, task.priority), restrictions=task.query.restrictions,
             policy=options.policy,
         )  # fmt: skip

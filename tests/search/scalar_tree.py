@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
+from search.rounds import UNDER_WAY_SHARE, VIRTUAL
 from tests.referee import Game
 from tests.scalar_features import features
 
@@ -59,15 +60,18 @@ class ScalarTree:
       ties: (hash of a node's position, its visits) -> what is added to the values of its moves.
       hash_of: the hash of a position's stones.
       leaves, in_flight: leaves of a round, at most, and rounds under way at a time.
+      share: playouts under way at a time, at most, as a share of the root's.
+      losses: virtual ones of a leaf under way.
       history: stones of the game's positions before the root, that must not come back.
     """
 
     def __init__(
         self, game: Game, rule, *, komi: float, playouts_per_leaf: int, feed: Feed, ties, hash_of: Callable[[Game], int],
-        leaves: int = 1, in_flight: int = 1, history: Iterable[tuple[int, ...]] = (),
+        leaves: int = 1, in_flight: int = 1, share: float = UNDER_WAY_SHARE, losses: int | None = None, history: Iterable[tuple[int, ...]] = (),
     ):  # fmt: skip
         self.rule, self.komi, self.playouts_per_leaf, self.feed, self.ties = rule, komi, playouts_per_leaf, feed, ties
         self.hash_of, self.leaves, self.in_flight, self.before = hash_of, leaves, in_flight, set(history)
+        self.share, self.losses = share, losses or max(1, playouts_per_leaf // VIRTUAL)
         self.num_leaves = 0
         self.struck = self.ended = 0
         """Moves that repeated a position, and visits to games that end in the tree, after the first to each."""
@@ -86,18 +90,19 @@ class ScalarTree:
                 break
 
     def may_be_under_way(self) -> int:
-        """Rounds under way: three, and more where as many full ones are at most a fifth of the root's playouts."""
+        """Rounds under way: three, and more where as many full ones are at most the share of the root's playouts."""
         full = self.playouts_per_leaf * self.leaves
-        return min(self.in_flight, max(3, int(self.root.visits * 0.2) // full))
+        return min(self.in_flight, max(3, int(self.root.visits * self.share) // full))
 
     def choose_leaves(self, most: int) -> list[tuple[Node, int | None]]:
-        """The leaves of a round, each chosen after the one before has left its playouts behind as losses; and their numbers.
+        """The leaves of a round, each chosen after the one before has left its virtual losses behind; and their numbers.
 
-        A round is at most a fifth of the root's playouts, divided by the first three rounds; the very first has 16 leaves at most.
+        A round is at most the share of the root's playouts, divided by the first three rounds; the very first has 16 leaves at
+        most.
         Ends of the game get no number: their playouts are known.
         """
         rounds = self.playouts_per_leaf * min(self.in_flight, 3)
-        share = max(4, int(self.root.visits * 0.2 / rounds)) if self.root.described else 16
+        share = max(4, int(self.root.visits * self.share / rounds)) if self.root.described else 16
         out = []
         for _ in range(min(self.leaves, share, most)):
             leaf = self.descend()
@@ -205,7 +210,10 @@ class ScalarTree:
     def value(self, node: Node, reference: Node, move: int) -> float:
         """What the player to move expects of a move."""
         rule, child = self.rule, node.children.get(move)
-        visits, wins = (child.visits, 2 * (child.visits - child.pending) - child.wins) if child else (0, 0)
+        visits = wins = 0
+        if child:
+            done = child.visits - child.pending
+            visits, wins = done + child.pending // self.playouts_per_leaf * self.losses, 2 * done - child.wins
         won, lost = node.priors.get(move, (0, 0))
         visits, wins = visits + won + lost, wins + 2 * won
         quality = wins / (2 * visits) if visits else None

@@ -14,6 +14,7 @@ from search import UCB1, Knowledge, Rave, Search
 from search.descent import Ties
 from search.game import hash_numbers
 from search.nodes import READY
+from search.rounds import UNDER_WAY_SHARE
 from search.tree import Tree
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
@@ -40,19 +41,20 @@ def hash_of(game: Game) -> int:
 
 
 def grow_both(
-    game: Game, rule, visits: int, *, komi: float = 7.5, playouts: int = 1, leaves: int = 1, in_flight: int = 1, history=()
+    game: Game, rule, visits: int, *, komi: float = 7.5, playouts: int = 1, leaves: int = 1, in_flight: int = 1, history=(),
+    share: float = UNDER_WAY_SHARE, losses: int | None = None,
 ) -> tuple[Search, ScalarTree]:
     """The search and its reference after so many visits."""
     hashes = np.concatenate([np.asarray(from_games(old).hash()) for old in history]) if history else None
     search = Search(
         from_games(game), rule=rule, komi=komi, leaves=leaves, playouts_per_leaf=playouts, seed=SEED, in_flight=in_flight,
-        history=hashes,
+        history=hashes, share=share, virtual_losses=losses,
     )  # fmt: skip
     search.run(visits=visits)
     search.close()
     scalar = ScalarTree(
         game, rule, komi=komi, playouts_per_leaf=playouts, feed=feed, ties=Ties(SEED, game.num_points + 1), hash_of=hash_of,
-        leaves=leaves, in_flight=in_flight, history=[tuple(old.stones) for old in history],
+        leaves=leaves, in_flight=in_flight, share=share, losses=losses, history=[tuple(old.stones) for old in history],
     )  # fmt: skip
     scalar.run(visits)
     return search, scalar
@@ -124,6 +126,15 @@ def test_rounds_of_leaves(name, leaves, in_flight):
     search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 4 * 50, **options)
     assert_same_tree(search.tree, scalar)
     assert max(len(path) for path in scalar.nodes()) > 1
+
+
+@pytest.mark.parametrize("name", ["ucb1", "rave", "rave with knowledge"])
+@pytest.mark.parametrize(("share", "losses"), [(0.05, 4), (0.5, 1), (1.0, 3)])
+def test_shares_and_virtual_losses(name, share, losses):
+    """However many playouts may be under way, and whatever they count meanwhile."""
+    options = {"komi": 0.5, "playouts": 4, "leaves": 8, "in_flight": 6, "share": share, "losses": losses}
+    search, scalar = grow_both(middle_game(5, 6, seed=3), RULES[name], 4 * 80, **options)
+    assert_same_tree(search.tree, scalar)
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave", "rave loose", "v2"])
