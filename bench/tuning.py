@@ -43,7 +43,7 @@ WEIGHTS = {
 #: Fields of a rule of selection and arguments of a search, each with a smaller and a larger value.
 SETTINGS = {
     "bias": (0.003, 0.03), "exploration": (0.0, 0.1), "reference_visits": (0, 400), "strict": (False, True),
-    "playouts_per_leaf": (4, 16), "leaves": (128, 512), "share": (0.1, 0.4),
+    "playouts_per_leaf": (4, 16), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 4),
 }  # fmt: skip
 #: Factors by what `--of` asks for.
 FACTORS = {"weights": tuple(WEIGHTS), "settings": tuple(SETTINGS), "all": (*WEIGHTS, *SETTINGS)}

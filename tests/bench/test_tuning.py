@@ -86,7 +86,7 @@ def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
     made = json.loads(out.read_text())
     assert made["benchmark"] == "tuning" and len(made["games"]) == 40 and set(made["effects"]) == set(SETTINGS)
     printed = capsys.readouterr()
-    assert "bias" in printed.out and "4 games are too few to tell 7 factors apart" in printed.err
+    assert "bias" in printed.out and "4 games are too few to tell 8 factors apart" in printed.err
     assert [path.name for path in tmp_path.iterdir()] == ["tuning.json"]
 
 
