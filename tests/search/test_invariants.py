@@ -6,7 +6,7 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Rave, Search
 from search.nodes import READY
-from search.rounds import rounds_in_flight
+from search.rounds import FEWEST_LEAVES, rounds_in_flight
 from search.search import memory_for
 from search.tree import Tree
 from tests.positions import from_games, middle_game
@@ -150,11 +150,37 @@ def test_as_many_rounds_as_may_be_are_under_way():
     """Once the tree is large enough for all of them; somebody who asks for a number gets that."""
     for asked, expected in ((None, 64), (5, 5)):
         search = Search(Position.empty(5), leaves=2, playouts_per_leaf=2, in_flight=asked)
-        search.run(visits=2_000)
+        search.run(visits=4_000)
         while search.launch(10_000):
             pass
         assert search.under_way == expected
         search.close()
+
+
+@pytest.mark.parametrize("share", [0.05, 0.4])
+def test_a_share_of_the_playouts_is_under_way(share):
+    """At most, once that is more than the fewest leaves of the first rounds."""
+    search = Search(Position.empty(5), leaves=64, playouts_per_leaf=2, share=share)
+    for visits in range(1_000, 4_001, 1_000):
+        search.run(visits=visits)
+        while search.launch(10_000):
+            pass
+        pending = search.tree[search.tree.root]["pending"]
+        assert share * visits / 4 < pending <= max(share * search.visits, 3 * FEWEST_LEAVES * 2)
+        search.abandon()
+    search.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"share": 1.5}, "share must be a number from 0 to 1, not 1.5"), ({"share": True}, "share must be a number from 0 to 1"),
+        ({"virtual_losses": 9}, "virtual_losses must be between 1 and 8, not 9"), ({"virtual_losses": 0}, "between 1 and 8, not 0"),
+    ],
+)  # fmt: skip
+def test_what_may_be_under_way_is_checked(asked, told):
+    with pytest.raises(ValueError, match=told):
+        Search(Position.empty(5), **asked)
 
 
 @pytest.mark.parametrize("in_flight", [1, 2, 16])
