@@ -9,6 +9,7 @@ import pytest
 import jaxgo
 from search import Search
 from search.analysis.options import ServiceOptions
+from search.analysis.searches import SHARE
 from search.analysis.service import Service
 from search.analysis.work import Batch, tasks_of
 from search.findings import Wanted
@@ -48,7 +49,7 @@ def test_a_search_is_that_of_the_library(talk):
     game = Game(jaxgo.Position.empty(5))
     for point in (12, 6):
         game.play(point)
-    search = Search(game.position, history=game.history, komi=0.5, seed=3, in_flight=1)
+    search = Search(game.position, history=game.history, komi=0.5, seed=3, in_flight=1, share=SHARE)
     search.run(visits=800)
     reply = talk.ask(query("lib", "C3", "B4", maxVisits=800, seed=3, overrideSettings={"reportAnalysisWinratesAs": "SIDETOMOVE"}))
     assert reply["moveInfos"] == move_infos(search, line=15)
