@@ -69,7 +69,7 @@ def test_what_is_not_set_is_the_matchs():
         ("rave:speed=3", "rave:speed=3: rave has no setting 'speed'; it has: visits, seconds, policy, leaves, playouts_per_leaf,"),
         ("mc:bias=1", "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds, policy"),
         ("mc:leaves=8", "mc has no setting 'leaves'"),
-        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, policy, leaves, playouts_per_leaf, exploration, first_play"),
+        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, policy, leaves, playouts_per_leaf, in_flight, share, "),
         ("rave:bias=much", "rave:bias=much: bias must be a number, not 'much'"),
         ("rave:bias=2", "rave:bias=2: bias must be a number from 0 to 1, not 2.0"),
         ("rave:visits=", "visits must be a whole number, not ''"),
