@@ -201,7 +201,7 @@ def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | Non
 
     k.label("tick")
     known = _known(k, g, policy, lane, False)
-    waits = policy and k.inline(lambda policy, known: policy.waits(known), policy, known)
+    waits = None if policy is None else k.inline(lambda policy, known: policy.waits(known), policy, known)
     if waits is not None:
         waiting, playing = (
             k.op("popc.b32", np.int32, k.ballot(where))
@@ -217,7 +217,7 @@ def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | Non
 
 def _known(k: ptx.Kernel, g: Geometry, policy: Policy | None, lane: Lanes, looks: bool):
     """What a policy knows of a lane."""
-    return policy and k.inline(lambda policy, lane: policy.known(g, lane, looks), policy, lane)
+    return None if policy is None else k.inline(lambda policy, lane: policy.known(g, lane, looks), policy, lane)
 
 
 def _tick(g: Geometry, policy: Policy | None, lane: Lanes, known) -> Lanes:

@@ -207,13 +207,17 @@ class Kernel:
 
     def scalar(self, array: Array) -> Value:
         """What an array without axes holds."""
-        return self.load(self.address(array.name))._replace(dtype=np.dtype(array.dtype))
+        return self.look_up(array._replace(shape=(1,)), constant(0))
 
     def look_up(self, array: Array, index: Value) -> Value:
-        """An element of an array of one axis; `index` is of 32 bits and within it."""
+        """An element of an array of one axis; `index` is of 32 bits, and one beyond an end stands for that end, as to XLA."""
         dtype = np.dtype(array.dtype)
-        if len(array.shape) != 1 or dtype.name not in _IN_MEMORY:
-            raise NotImplementedError(f"looking up in an array of {dtype} with {len(array.shape)} axes")
+        if len(array.shape) != 1 or dtype.name not in _IN_MEMORY or index.dtype.itemsize != 4:
+            raise NotImplementedError(f"looking up in an array of {dtype} with {len(array.shape)} axes, by {index.dtype}")
+        if index.text.startswith("%"):
+            if index.dtype.kind == "i":
+                index = self.op("max.s32", np.int32, index, constant(0))
+            index = self.op("min.u32", np.uint32, index, constant(array.shape[0] - 1, np.uint32))
         address = self.at(self.address(array.name), index, constant(dtype.itemsize))
         return self.load(address, width=dtype.itemsize)._replace(dtype=dtype)
 
@@ -302,8 +306,9 @@ class Kernel:
         first = operands[0]
         if name in _SAME:
             return first
-        if first.dtype.itemsize < 4 and first.dtype != _BOOL and name != "convert_element_type":
-            raise NotImplementedError(f"no instruction for {name} of {first.dtype}")
+        narrow = first.dtype.itemsize < 4 and first.dtype != _BOOL and name != "convert_element_type"
+        if narrow or first.dtype.kind not in "biu" or np.dtype(dtype).kind not in "biu":
+            raise NotImplementedError(f"no instruction for {name} of {first.dtype} to {np.dtype(dtype)}")
         if name == "convert_element_type":
             return self._convert(first, np.dtype(dtype))
         if name in _BITWISE:

@@ -53,7 +53,7 @@ class Policy:
 
     def typical(self) -> "Policy":
         """A policy of the same form, to try out what is compiled for it: its arrays are such as it may have, of numpy. By default
-        its chance is a half, and all else 0."""
+        its chance is a half, and all else 0; a class for which that would hide what it does gives others."""
         zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), self)
         if "chance" in self.ARRAYS:
             zeros.chance = np.asarray(CHANCES // 2, np.int32)

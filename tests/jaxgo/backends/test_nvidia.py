@@ -221,7 +221,7 @@ def test_a_kernel_that_does_not_is_found_out(monkeypatch):
     assert "its playouts differ from XLA's in" in agreement.compare(jax.devices()[0], 5, simulated)
 
 
-class Elsewhere(Policy):
+class Sorting(Policy):
     """A policy of a user's own that does what kernels cannot: it sorts."""
 
     ARRAYS = ()
@@ -233,8 +233,19 @@ class Elsewhere(Policy):
         return [Preference(points, known & np.int32(0), coin)]
 
 
-def test_a_policy_that_kernels_cannot_ask_is_left_to_xla():
-    found = agreement.of_kernel(jax.devices()[0], 5, PolicyForm.of(Elsewhere()))
+class Fractions(Sorting):
+    """One that multiplies fractions, which would be 0 in a trial as well."""
+
+    ARRAYS = ("weight",)
+    weight = np.float32(0.5)
+
+    def known(self, g, lanes, looks):
+        return (lanes.plies.astype(jnp.float32) * self.weight).astype(jnp.int32)
+
+
+@pytest.mark.parametrize("policy", [Sorting(), Fractions()])
+def test_a_policy_that_kernels_cannot_ask_is_left_to_xla(policy):
+    found = agreement.of_kernel(jax.devices()[0], 5, PolicyForm.of(policy))
     assert not found.agrees and found.reason.startswith("it cannot ask such a policy: ")
 
 
