@@ -27,8 +27,6 @@ FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
 #: where nobody says another.
 UNDER_WAY_SHARE = 0.1
-#: One in so many of the playouts of a leaf under way is a virtual loss, where nobody says another number.
-VIRTUAL = 1
 #: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not
 #: grown in many tiny rounds.
 FIRST_ROUNDS = 3
@@ -60,9 +58,9 @@ class Settings:
     komi: float
     cleanup: bool
     depth: int
-    share: float = UNDER_WAY_SHARE
+    share: float
     """Playouts under way at a time, at most, as a share of the root's."""
-    losses: int = 1
+    losses: int
     """Virtual ones of a leaf under way."""
     restrictions: Restrictions | None = None
     """Moves that are not to be played, or alone to be played."""
@@ -118,8 +116,7 @@ class Rounds:
         self._terms = Terms(
             self._device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
             settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64),
-            limits.allowed.astype(np.bool_),
-            int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
+            limits.allowed.astype(np.bool_), int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
         )  # fmt: skip
 
     def __len__(self) -> int:

@@ -6,8 +6,6 @@ Here are their names and numbers, checked; `search.values` works them out.
 import dataclasses
 from typing import NamedTuple
 
-import numpy as np
-
 from jaxgo.base import checks
 from search.knowledge import Knowledge
 
@@ -27,11 +25,6 @@ class Numbers(NamedTuple):
     k: float
     """Of the schedule "hand"."""
     reference_visits: int
-
-
-def _number(name: str, value, least: float, most: float = np.inf) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:
-        raise ValueError(f"{name} must be a number from {least} to {most}, not {value!r}")
 
 
 def _check_knowledge(value) -> None:
@@ -58,8 +51,8 @@ class UCB1:
     strict = True
 
     def __post_init__(self):
-        _number("exploration", self.exploration, 0)
-        _number("first_play", self.first_play, 0)
+        checks.number("exploration", self.exploration, 0)
+        checks.number("first_play", self.first_play, 0)
         _check_knowledge(self.knowledge)
 
     @property
@@ -107,10 +100,10 @@ class Rave:
     def __post_init__(self):
         checks.one_of("schedule", self.schedule, SCHEDULES)
         checks.one_of("credit", self.credit, CREDITS)
-        _number("bias", self.bias, 0, 1)
-        _number("k", self.k, 0)
-        _number("exploration", self.exploration, 0)
-        _number("first_play", self.first_play, 0)
+        checks.number("bias", self.bias, 0, 1)
+        checks.number("k", self.k, 0)
+        checks.number("exploration", self.exploration, 0)
+        checks.number("first_play", self.first_play, 0)
         checks.integer("reference_visits", self.reference_visits, 0)
         _check_knowledge(self.knowledge)
         if self.credit != "amaf" and (self.reference_visits or not self.strict):

@@ -22,6 +22,12 @@ def integer(name: str, value, least: int, most: int = INT32_MAX) -> int:
     return number
 
 
+def number(name: str, value, least: float, most: float = math.inf) -> None:
+    """ValueError unless `value` is a number between `least` and `most`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:
+        raise ValueError(f"{name} must be a number from {least} to {most}, not {value!r}")
+
+
 def size(value) -> int:
     """A board size."""
     return integer("size", value, MIN_SIZE, MAX_SIZE)
