@@ -1,6 +1,7 @@
 """What settings of a tree search and the weights of its prior playouts are worth, by matches: which should be larger, which less.
 
     python -m bench.tuning OUT.json --games 200 --visits 2000
+    python -m bench.tuning OUT.json --games 100 --seconds 0.5 --of share=0.05:0.1,virtual_losses=2:8,pattern
 
 The bot plays as `jaxgo gtp` has it play, but for what is tried. Each game is played between two versions of it. For each factor a
 coin says which of them has its larger and which its smaller value; so every game tells something of all factors at once (a
@@ -25,11 +26,12 @@ from bench.matches import pool
 from bench.matches.contestants import Bot, Conditions
 from bench.matches.playing import Match
 from bench.matches.referee import OWN
+from jaxgo import Position
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands import options
-from search.players import has_tree, rule_of
+from search.players import has_tree, make_player, rule_of
 
 #: By what weights are multiplied and divided.
 FACTOR = 2.0
@@ -45,8 +47,39 @@ SETTINGS = {
     "bias": (0.003, 0.03), "exploration": (0.0, 0.1), "reference_visits": (0, 400), "strict": (False, True),
     "playouts_per_leaf": (4, 16), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 4),
 }  # fmt: skip
-#: Factors by what `--of` asks for.
+#: Factors by what `--of` asks for in one word.
 FACTORS = {"weights": tuple(WEIGHTS), "settings": tuple(SETTINGS), "all": (*WEIGHTS, *SETTINGS)}
+
+
+def factors_of_argument(text: str) -> dict[str, tuple | None]:
+    """What `--of` names: of each factor its smaller and its larger value; None for a weight, which is divided and multiplied."""
+    found: dict[str, tuple | None] = {}
+    for part in text.split(","):
+        name, given, values = part.partition("=")
+        named = FACTORS.get(name, (name,) if name in FACTORS["all"] else ())
+        if not named:
+            which = ", ".join((*FACTORS, *FACTORS["all"]))
+            raise argparse.ArgumentTypeError(f"must name some of {which}, with commas between, not {name!r}")
+        if given and (name in FACTORS or name in WEIGHTS):
+            raise argparse.ArgumentTypeError(f"{name} takes no values, as in {part!r}: weights are halved and doubled")
+        found |= {one: SETTINGS.get(one) for one in named} | ({name: _values(name, values)} if given else {})
+    return found
+
+
+def _values(name: str, text: str) -> tuple:
+    """SMALLER:LARGER of a setting, numbers like those of `SETTINGS`."""
+    kind = type(SETTINGS[name][0])
+    try:
+        smaller, larger = map(kind, text.split(":"))
+    except ValueError:
+        smaller = larger = 0
+    if kind is bool or not smaller < larger < float("inf"):
+        raise argparse.ArgumentTypeError(f"{name} takes a smaller and a larger value, as in {_example(name)}, not {text!r}")
+    return smaller, larger
+
+
+def _example(name: str) -> str:
+    return name if isinstance(SETTINGS[name][0], bool) else "{}={}:{}".format(name, *SETTINGS[name])
 
 
 def signs_of(pair: int, seed: int, factors: int) -> np.ndarray:
@@ -55,22 +88,23 @@ def signs_of(pair: int, seed: int, factors: int) -> np.ndarray:
     return np.random.default_rng([0x3E16, seed, pair]).choice([-1, 1], factors)
 
 
-def version(rule, how: dict[str, object], signs: dict[str, int]) -> dict[str, object]:
+def version(rule, how: dict[str, object], signs: dict[str, int], values: dict[str, tuple]) -> dict[str, object]:
     """The options of `search.make_player` of a version.
 
     Args:
       rule: the bot's rule of selection, with prior playouts.
       how: its other options.
       signs: of each factor, whether it has the larger value, 1, or the smaller, -1.
+      values: of each setting among them the smaller and the larger one.
     """
     fields, weights = {field.name for field in dataclasses.fields(rule)}, {}
     for name, sign in signs.items():
         if name in WEIGHTS:
             weights |= {of: round(getattr(rule.knowledge, of) * FACTOR ** int(sign)) for of in WEIGHTS[name]}
         elif name in fields:
-            rule = dataclasses.replace(rule, **{name: SETTINGS[name][int(sign > 0)]})
+            rule = dataclasses.replace(rule, **{name: values[name][int(sign > 0)]})
         else:
-            how = how | {name: SETTINGS[name][int(sign > 0)]}
+            how = how | {name: values[name][int(sign > 0)]}
     return how | {"rule": dataclasses.replace(rule, knowledge=dataclasses.replace(rule.knowledge, **weights))}
 
 
@@ -85,26 +119,38 @@ def effects(games: list[dict], factors: Sequence[str]) -> dict[str, dict[str, fl
     return {name: {"effect": float(effect), "error": float(error)} for name, effect, error in zip(factors, found, errors)}
 
 
-def factors_of(bot: str, of: str) -> tuple[str, ...]:
-    """The factors of `FACTORS` that a bot has: UCB1's rule lacks some."""
+def factors_of(bot: str, of: dict[str, tuple | None]) -> tuple[str, ...]:
+    """Those of the factors that a bot has: UCB1's rule lacks some."""
     fields = {field.name for field in dataclasses.fields(rule_of(bot))}
     of_rave = {"bias", "reference_visits", "strict"}
-    return tuple(name for name in FACTORS[of] if name not in of_rave or name in fields)
+    return tuple(name for name in of if name not in of_rave or name in fields)
 
 
 def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Match, int]]:
     """The games of these numbers, from 1 on."""
     rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
     conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * args.workers))
-    limits, how = Limits(visits=args.visits), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
+    limits, how = Limits(args.visits, args.seconds), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
     factors, games = factors_of(args.bot, args.of), []
     for number in numbers:
         signs, versions = signs_of((number - 1) // 2, args.seed, len(factors)), []
         for name, side in (("first", 1), ("second", -1)):
-            own = version(rule, how, dict(zip(factors, side * signs)))
+            own = version(rule, how, dict(zip(factors, side * signs)), args.of)
             versions.append(Bot(f"{args.bot} {name}", args.bot, limits, own))
         games.append((Match(tuple(versions), conditions, args.seed, 2, OWN), number))
     return games
+
+
+def check_versions(args: argparse.Namespace):
+    """Begins a search with all of the smaller values, and one with all of the larger ones.
+
+    Raises:
+      ValueError: a value is not allowed.
+    """
+    for sign in (-1, 1):
+        signs = dict.fromkeys(factors_of(args.bot, args.of), sign)
+        how = version(rule_of(args.bot, True), {"leaves": 256, "playouts_per_leaf": 8}, signs, args.of)
+        make_player(args.bot, **how).prepare(Position.empty(args.size), None).close()
 
 
 def held_in(path: pathlib.Path, settings: dict) -> list[dict]:
@@ -131,10 +177,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     as_written = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m bench.tuning", description=__doc__, formatter_class=as_written)
     parser.add_argument("output", type=pathlib.Path, metavar="OUT.json")
-    of = "what is tried: the weights of prior playouts, settings, or all (default: %(default)s)"
-    parser.add_argument("--of", choices=FACTORS, default="all", help=of)
+    of = (
+        "what is tried: weights (of prior playouts), settings, all, or some of them by name, with commas between; settings may "
+        f"have other values, as in {_example('share')} (default: %(default)s). Weights: {', '.join(WEIGHTS)}. Settings: "
+        f"{', '.join(map(_example, SETTINGS))}"
+    )
+    parser.add_argument("--of", type=factors_of_argument, default="all", metavar="WHAT", help=of)
     parser.add_argument("--games", type=options.count(2), default=200, metavar="N", help="default: %(default)s")
-    parser.add_argument("--visits", type=options.count(1), default=2_000, metavar="N", help="of a move (default: %(default)s)")
+    visits = "of a move (default: 2000, or --seconds)"
+    parser.add_argument("--visits", type=options.count(1), metavar="N", help=visits)
+    parser.add_argument("--seconds", type=options.seconds, metavar="S", help="time for each move, on one core")
     parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
     trees = [bot for bot in SUMMARIES if has_tree(bot)]
     parser.add_argument("--bot", choices=trees, default="rave", metavar="NAME", help=f"{', '.join(trees)} (default: %(default)s)")
@@ -143,18 +195,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cores = len(hardware.usable_cores())
     parser.add_argument("--workers", type=options.count(1, 1024), default=cores, metavar="N", help="games at a time, one a core")
     args = parser.parse_args(arguments)
-    settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers")}
+    if args.visits is None and args.seconds is None:
+        args.visits = 2_000
+    settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers", "of")}
     factors = factors_of(args.bot, args.of)
     settings |= {"factor": FACTOR, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge), "factors": list(factors)}
-    settings["values"] = {name: list(SETTINGS[name]) for name in factors if name in SETTINGS}
+    settings["values"] = {name: list(args.of[name]) for name in factors if args.of[name]}
     try:
         settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
         if not os.access(args.output.parent, os.W_OK):
             raise UsageError(f"{args.output} must be in a folder that is there and can be written to")
+        check_versions(args)
         games = held_in(args.output, settings)
-    except UsageError as error:
+        missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
+    except (UsageError, ValueError) as error:
         parser.error(str(error))
-    missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
     made = report.begin("tuning", hardware.describe(), settings)
     command = ["python", "-m", "bench.tuning", *(sys.argv[1:] if arguments is None else arguments)]
     made |= {"software": hardware.versions(), "command": shlex.join(command)}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench import tuning
-from bench.tuning import FACTOR, SETTINGS, WEIGHTS, effects, factors_of, signs_of, version
+from bench.tuning import FACTOR, SETTINGS, WEIGHTS, effects, factors_of, factors_of_argument, signs_of, version
 from jaxgo import Position, cli
 from search.knowledge import Knowledge
 from search.players import make_player, rule_of
@@ -19,7 +19,7 @@ def test_groups_are_all_weights():
 
 def test_weights_grow_and_shrink_by_groups():
     signs = dict.fromkeys(WEIGHTS, -1) | {"near_last": 1}
-    found = version(rule_of("rave", True), {}, signs)["rule"].knowledge
+    found = version(rule_of("rave", True), {}, signs, {})["rule"].knowledge
     assert found.near_last_1 == FACTOR * Knowledge().near_last_1 and found.pattern == Knowledge().pattern / FACTOR
     assert found.self_atari == Knowledge().self_atari / FACTOR
 
@@ -28,9 +28,9 @@ def test_weights_grow_and_shrink_by_groups():
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_settings_are_those_of_the_rule_and_of_the_search(bot, sign):
     """A search takes them all, and has them."""
-    factors = factors_of(bot, "settings")
+    factors = factors_of(bot, factors_of_argument("settings"))
     assert ("bias" in factors) == (bot == "rave") and "exploration" in factors
-    options = version(rule_of(bot, True), {"leaves": 256}, dict.fromkeys(factors, sign))
+    options = version(rule_of(bot, True), {"leaves": 256}, dict.fromkeys(factors, sign), SETTINGS)
     asked = {name: SETTINGS[name][int(sign > 0)] for name in factors}
     assert vars(options["rule"]) | options == vars(options["rule"]) | options | asked
     search = make_player(bot, **options).prepare(Position.empty(5), None)
@@ -95,6 +95,13 @@ def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
     [
         (["--games", "1"], "argument --games: must be between 2 and "), (["--bot", "amaf"], "invalid choice: 'amaf'"),
         (["--policy", "best"], "--policy best: policy must be of "), (["--visits", "32"], "holds games of other settings"),
+        (["--seconds", "1"], "holds games of other settings"), (["--of", "patterns"], "argument --of: must name some of weights,"),
+        (["--of", "pattern=1:2"], "pattern takes no values, as in 'pattern=1:2'"), (["--of", "all=1:2"], "all takes no values"),
+        (["--of", "share=0.4:0.1"], "share takes a smaller and a larger value, as in share=0.1:0.4, not '0.4:0.1'"),
+        (["--of", "share=0.1:nan"], "not '0.1:nan'"), (["--of", "strict=0:1"], "as in strict, not '0:1'"),
+        (["--of", "bias=0.1:0.2:0.3"], "not '0.1:0.2:0.3'"), (["--of", "share="], "share takes a smaller and a larger value"),
+        (["--of", "leaves=1.5:2"], "leaves takes a smaller"), (["--of", "leaves=0:2"], "leaves must be between 1 and"),
+        (["--of", "share=0.5:7"], "share must be a number from 0 to 1, not 7.0"),
     ],
 )  # fmt: skip
 def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
@@ -103,6 +110,22 @@ def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
     with pytest.raises(SystemExit, match="2"):
         tuning.main([str(out), "--games", "2", "--visits", "16", *arguments])
     assert told in capsys.readouterr().err
+
+
+def test_factors_may_be_named_and_given_values(played, tmp_path):
+    out = tmp_path / "tuning.json"
+    asked = ["--of", "share=0.05:0.1,pattern,virtual_losses=2:8", "--seconds", "0.5"]
+    assert tuning.main([str(out), "--games", "16", *asked]) == 0
+    made = json.loads(out.read_text())
+    assert set(made["effects"]) == {"share", "pattern", "virtual_losses"} and made["settings"]["visits"] is None
+    assert made["settings"]["values"] == {"share": [0.05, 0.1], "virtual_losses": [2, 8]}
+    for match, number in played:
+        first, second = (contestant.options for contestant in match.contestants)
+        larger = dict(zip(("share", "pattern", "virtual_losses"), signs_of((number - 1) // 2, 0, 3) > 0))
+        assert (first["share"], second["share"]) == ((0.1, 0.05) if larger["share"] else (0.05, 0.1))
+        assert first["virtual_losses"] == (8 if larger["virtual_losses"] else 2)
+        assert first["rule"].knowledge.pattern == Knowledge().pattern * (FACTOR if larger["pattern"] else 1 / FACTOR)
+        assert {contestant.limits.seconds for contestant in match.contestants} == {0.5}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"games": [], "settings": {}}', '{"games": [{"number": 1}], "settings": {}}'])
