@@ -35,6 +35,8 @@ from search.players import has_tree, make_player, rule_of
 
 #: By what weights are multiplied and divided.
 FACTOR = 2.0
+#: A version gives up below this win rate: games are half as long, and few of those would be won.
+RESIGN = 0.03
 #: Weights of prior playouts that grow and shrink together.
 WEIGHTS = {
     "even": ("even",), "capture": ("capture_one", "capture_two", "capture_more"), "save": ("save",), "atari": ("atari",),
@@ -131,6 +133,7 @@ def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Mat
     rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
     conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * args.workers))
     limits, how = Limits(args.visits, args.seconds), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
+    how["resign"] = RESIGN
     factors, games = factors_of(args.bot, args.of), []
     for number in numbers:
         signs, versions = signs_of((number - 1) // 2, args.seed, len(factors)), []
@@ -199,8 +202,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args.visits = 2_000
     settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers", "of")}
     factors = factors_of(args.bot, args.of)
-    settings |= {"factor": FACTOR, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge), "factors": list(factors)}
-    settings["values"] = {name: list(args.of[name]) for name in factors if args.of[name]}
+    settings |= {"factor": FACTOR, "resign": RESIGN, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge)}
+    settings |= {"factors": list(factors), "values": {name: list(args.of[name]) for name in factors if args.of[name]}}
     try:
         settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
         if not os.access(args.output.parent, os.W_OK):
