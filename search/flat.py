@@ -14,6 +14,7 @@ from jaxgo.playing.policies.in_order import Policies
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves_in_steps
 from search.game import Game, legal_moves
 from search.in_steps import Question, Steps, alone
+from search.lessons import lessons_of
 from search.replay import together
 from search.restrictions import Restrictions
 from search.search import check_one_position
@@ -156,7 +157,8 @@ class FlatPlayer:
 
     Args:
       rule: one of `jaxgo.credits.RULES`.
-      komi, seed, cleanup, restrictions, devices, policy: as in `search.Search`; of the restrictions, those of the first move.
+      komi, seed, cleanup, restrictions, devices: as in `search.Search`; of the restrictions, those of the first move.
+      policy: as in `search.players.TreePlayer`.
       resign: win rate below which it resigns; 0 never does.
       stream: the random stream of its first search (`streams` of `jaxgo.move_statistics`); each further search has the next. So
         players of one seed share no random numbers, and their searches of several games can be done in one batch.
@@ -170,10 +172,15 @@ class FlatPlayer:
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
         self._streams = itertools.count(checks.integer("stream", stream, 0, checks.INT32_MAX))
+        self._lessons = lessons_of(policy, komi=self.komi, seed=self.seed, devices=devices, stream=stream)
 
     def compile(self, size: int) -> None:
+        policy = self.policy
+        if self._lessons is not None:
+            self._lessons.compile(size)
+            policy = self._lessons.begin(size)
         for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
-            move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices, policy=self.policy)
+            move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices, policy=policy)
         Game(Position.empty(size)).forbidden()
 
     def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
@@ -186,9 +193,10 @@ class FlatPlayer:
         useful = yield from useful_moves_in_steps(position, history)
         if self.restrictions is not None:
             useful = _restricted(useful, position, history, self.restrictions)
+        policy = self.policy if self._lessons is None else self._lessons.hold(position)
         self.search = FlatSearch(
             position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & checks.INT32_MAX,
-            resign=self.resign, devices=self.devices, policy=self.policy,
+            resign=self.resign, devices=self.devices, policy=policy,
         )  # fmt: skip
         return self.search
 

@@ -13,11 +13,13 @@ import numpy as np
 
 from jaxgo import Position
 from jaxgo.base import checks
+from jaxgo.playing.policies.in_order import Policies
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
+from search.lessons import lessons_of
 from search.search import Search
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
@@ -67,15 +69,32 @@ class TreePlayer:
       rule: a rule of selection.
       resign: win rate below which it resigns; 0 never does.
       early: whether to choose before a time limit once nothing that may still be played out can change the move.
+      policy: whom playouts ask; those that have no table learn while the bot plays (`search.lessons`).
       **options: of `search.Search`.
+
+    Raises:
+      ValueError: a policy is to learn, and searches are to share a device.
     """
 
-    def __init__(self, rule, *, resign: float = 0.0, early: bool = False, **options):
-        self.rule, self.resign, self.early, self.options = rule, resign, early, options
+    def __init__(self, rule, *, resign: float = 0.0, early: bool = False, policy: Policies = None, **options):
+        self.rule, self.resign, self.early, self.policy, self.options = rule, resign, early, policy, options
         self.search: Search | None = None
+        of_lessons = {name: options[name] for name in ("komi", "seed", "devices", "stream") if name in options}
+        self._lessons = lessons_of(policy, **of_lessons)
+        if self._lessons is not None and options.get("device") is not None:
+            raise ValueError("policy has one that learns, which searches that share a device cannot have")
 
     def compile(self, size: int) -> None:
-        Search(Position.empty(size), rule=self.rule, **self.options).compile()
+        if self._lessons is not None:
+            self._lessons.compile(size)
+        self._search(Position.empty(size), self._begun(size)).compile()
+
+    def _search(self, position: Position, policy: Policies, **options) -> Search:
+        return Search(position, rule=self.rule, policy=policy, **self.options, **options)
+
+    def _begun(self, size: int) -> Policies:
+        """The policies before they have learned anything."""
+        return self.policy if self._lessons is None else self._lessons.begin(size)
 
     def prepare(self, position: Position, history: np.ndarray | None) -> Search:
         """The search of a position: the present one, moved on or back, where the game has gone there."""
@@ -83,19 +102,28 @@ class TreePlayer:
             self.search.close()
             self.search = None
         if self.search is None:
-            self.search = Search(position, rule=self.rule, history=history, **self.options)
+            self.search = self._search(position, self._begun(position.size), history=history)
+        if self._lessons is not None:
+            self.search.play_by(self._lessons.hold(position))
         return self.search
 
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Choice:
+        before = self._seconds_of_lessons
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
             return passing(position.size**2)
-        if self.early and limits.seconds is not None:
-            stop = _or_decided(search, limits.seconds, stop)
-        search.run(visits=limits.visits, seconds=limits.seconds, progress=progress, stop=stop)
+        seconds = limits.seconds
+        if seconds is not None:
+            seconds = max(0.0, seconds - (self._seconds_of_lessons - before))
+            stop = _or_decided(search, seconds, stop) if self.early else stop
+        search.run(visits=limits.visits, seconds=seconds, progress=progress, stop=stop)
         return self.choice()
+
+    @property
+    def _seconds_of_lessons(self) -> float:
+        return 0.0 if self._lessons is None else self._lessons.seconds
 
     def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
         device = self.options.get("device")

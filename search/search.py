@@ -247,6 +247,20 @@ class Search:
         """Drops the rounds under way, as if they had never been launched."""
         self._rounds.abandon()
 
+    def play_by(self, policy: Policies) -> None:
+        """Has further playouts ask another policy; what the tree knows stays.
+
+        Args:
+          policy: as for `jaxgo.Leaves.play_by`.
+
+        Raises:
+          TypeError, ValueError: it is of another form, or the search plays on a device together with others.
+        """
+        if not isinstance(self._device, Leaves):
+            raise ValueError("the policy of a search that plays on a device together with others cannot change")
+        self._rounds.abandon()
+        self._device.play_by(policy)
+
     def best(self) -> int:
         """The move to play: the most visited; P passes. `search.root.best_move` says when it passes.
 

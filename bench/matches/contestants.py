@@ -16,6 +16,7 @@ from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
+from search.lessons import any_learns
 from search.players import has_tree, is_flat, make_player, rule_of
 from search.search import memory_for
 from search.selfplay import Limited
@@ -107,8 +108,8 @@ class Bot:
 
     @property
     def in_batches(self) -> bool:
-        """Whether its moves in many games can be chosen together: it looks one move ahead, and no clock runs."""
-        return is_flat(self.bot) and self.limits.seconds is None
+        """Whether its moves in many games can be chosen together: it looks one move ahead, no clock runs, it learns nothing."""
+        return is_flat(self.bot) and self.limits.seconds is None and not any_learns(self.options.get("policy"))
 
     def random(self, draws: Draws, size: int) -> dict[str, int]:
         """What names its random numbers, as `search.make_player` takes it.
@@ -246,7 +247,7 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     settings = _settings(text, bot, rest, kinds)
     options: dict[str, object] = {"cleanup": args.cleanup}
     if "policy" in settings:
-        options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size)
+        options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size, learning=True)
     if has_tree(bot):
         options |= {name: settings.get(name, getattr(args, name)) for name in _OF_TREES}
         options |= {name: settings[name] for name in _OF_SEARCHES if name in settings}

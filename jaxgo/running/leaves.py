@@ -64,12 +64,11 @@ class Leaves:
         self.moves, self.features = bool(moves), bool(features)
         self._seed = seed_words(seed)
         workers = workers_of(devices)
-        self._share = -(-self.leaves // len(workers))
-        asked = policy_of(policy, self.size)
-        form, arrays = (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
-        shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
-        self._num_columns, self._bounds = shape.num_columns, outcome.bounds(self.komi, self.size**2)
-        self._rings = Rings(shape, workers, arrays)
+        self._share, self._workers = -(-self.leaves // len(workers)), workers
+        form, arrays = _form_of(policy, self.size)
+        self._shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
+        self._num_columns, self._bounds = self._shape.num_columns, outcome.bounds(self.komi, self.size**2)
+        self._rings, self._busy = Rings(self._shape, workers, arrays), 0.0
 
     @property
     def num_workers(self) -> int:
@@ -79,11 +78,27 @@ class Leaves:
     @property
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together."""
-        return sum(ring.busy for ring in self._rings.rings)
+        return self._busy + sum(ring.busy for ring in self._rings.rings)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
         self._rings.compile()
+
+    def play_by(self, policy: Policies) -> None:
+        """Has the playouts of later calls ask another policy; calls that have not begun are dropped.
+
+        Args:
+          policy: of the same form as the one until now, such as `Advisor` with another table: nothing is compiled anew.
+
+        Raises:
+          TypeError, ValueError: it is of another form.
+        """
+        form, arrays = _form_of(policy, self.size)
+        if form != self._shape.policy:
+            raise ValueError(f"policy must be of the same form as the one that was given to Leaves, not {policy!r}")
+        self._busy = self.busy_seconds
+        self._rings.close()
+        self._rings = Rings(self._shape, self._workers, arrays)
 
     def close(self) -> None:
         """Ends the worker threads; calls that have not begun are dropped."""
@@ -165,6 +180,12 @@ class Leaves:
         for future in call.futures:
             future.result()
         return call.room.found()
+
+
+def _form_of(policy: Policies, size: int) -> tuple[PolicyForm | None, list[np.ndarray]]:
+    """What programs are compiled for, and the arrays that they take."""
+    asked = policy_of(policy, size)
+    return (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed, komi=DEFAULT_KOMI if args.komi is None else args.komi, rules=args.rules, size=args.size,
         resign=args.resign, cleanup=args.cleanup, ponder=args.ponder, threads=args.threads,
         knowledge=options.knowledge_of_argument(args.knowledge, args.bot),
-        policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE, args.bot),
+        policy=options.policy_of_argument(args.policy, args.size or DEFAULT_SIZE, args.bot, learning=True),
         memory=options.default_memory() if args.memory is None else args.memory,
     )  # fmt: skip
     _check(engine_options)

@@ -54,13 +54,16 @@ def add_policy_argument(parser: argparse.ArgumentParser, *, as_bot: bool = False
     parser.add_argument("--policy", metavar="P,...", help=what)
 
 
-def policy_of_argument(text: str | None, size: int | None = None, bot: str | None = None) -> "Policies":
-    """What --policy names, for `search.Search`; None where it is not given.
+def policy_of_argument(
+    text: str | None, size: int | None = None, bot: str | None = None, *, learning: bool = False
+) -> "Policies":
+    """What --policy names, for `search.make_player` and `search.Search`; None where it is not given.
 
     Args:
       text: what was given.
       size: of the board, where it is known.
       bot: who plays, by what suits him where nothing was given.
+      learning: whether it is for a bot that plays games, which teaches policies that learn.
 
     Raises:
       UsageError: it names no policy, or one for other boards; imports the engine.
@@ -68,12 +71,16 @@ def policy_of_argument(text: str | None, size: int | None = None, bot: str | Non
     text = POLICIES.get(bot or "") if text is None else text
     if text is None:
         return None
-    from jaxgo.playing.policies.in_order import policy_of
+    from jaxgo.playing.policies.in_order import begun, policy_of
     from jaxgo.playing.policies.named import policies_of
 
     try:
         policies = policies_of(text)
-        return policies if size is None else policy_of(policies, size)
+        if learning and size is not None:
+            policy_of(begun(policies, size), size)
+        elif size is not None or any(policy.learns for policy in policies):
+            policy_of(policies, 0 if size is None else size)
+        return policies
     except (ValueError, OSError) as error:
         raise UsageError(f"--policy {text}: {error}") from error
 

@@ -90,7 +90,7 @@ def _play(args: argparse.Namespace, number: int, what: str):
     limits = Limits(visits=visits, seconds=args.seconds)
     seeds = [(args.seed + 2 * number + i) % 2**63 for i in range(2)]
     memory, movers = (args.memory or options.default_memory()) // 2, []
-    policy = options.policy_of_argument(args.policy, args.size)
+    policy = options.policy_of_argument(args.policy, args.size, learning=True)
     try:
         for bot, seed in zip((args.black, args.white), seeds):
             player = make_player(

@@ -7,7 +7,7 @@ import numpy as np
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.board.stones import captured_by
-from jaxgo.playing.policies.in_order import policy_of
+from jaxgo.playing.policies.in_order import begun, policy_of
 from jaxgo.records.sgf import read_game
 from search import rulesets
 from search.game import Game
@@ -52,7 +52,7 @@ class Table:
           Failure: the playouts' policy is for boards of another size.
         """
         try:
-            policy_of(self._policy, size)
+            policy_of(begun(self._policy, size), size)
         except ValueError as error:
             raise Failure(f"{protocol.UNACCEPTABLE_SIZE}: {error}") from None
         self.handicap = 0
@@ -69,7 +69,7 @@ class Table:
             last = len(record.moves) if before is None else min(before - 1, len(record.moves))
             komi = self.nominal_komi if record.komi is None else record.komi
             game = Game.of_record(record, last, komi)
-            policy_of(self._policy, game.size)
+            policy_of(begun(self._policy, game.size), game.size)
         except ValueError as error:
             raise Failure(f"cannot load file: {error}") from None
         for remark in record.remarks:

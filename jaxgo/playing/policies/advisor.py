@@ -1,17 +1,23 @@
 """Akimot's advisor: the move that has done best in its context so far."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
+from jaxgo.base.constants import MAX_SIZE
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, geometry
+from jaxgo.board.position import Position
 from jaxgo.playing.policies.advisor_table import AdvisorTable
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
 from jaxgo.playing.tick import Lanes, Preference, Wants
+
+if TYPE_CHECKING:
+    from jaxgo.results.playouts import Playouts
 
 
 class Advisor(Policy):
@@ -28,7 +34,8 @@ class Advisor(Policy):
 
     Args:
       p: the probability that it is asked in a ply, 0 to 1.
-      table: what it has learned, an `AdvisorTable`. A new one is not compiled for.
+      table: what it has learned, an `AdvisorTable`. A new one is not compiled for. Bots (`search.make_player`) may have
+        none: they begin with an empty one, which learns from playouts of each position that they are to move in.
       exploration: the weight of the urgencies' visit term, from 0.
       suggestions: how many moves it has at hand in a context, from the most urgent on, 1 to P; those as urgent as each other
         count once, and so do all that were never tried. More take longer: each doubling takes W words more to look up.
@@ -37,14 +44,20 @@ class Advisor(Policy):
     ARRAYS = ("chance", "planes")
     STATIC = ("size", "context")
 
-    def __init__(self, p: float, table: AdvisorTable, *, exploration: float = 0.1, suggestions: int = 7):
+    def __init__(self, p: float, table: AdvisorTable | None = None, *, exploration: float = 0.1, suggestions: int = 7):
         self.chance = chance_of("p", p)
-        if not isinstance(table, AdvisorTable):
+        if not isinstance(table, (AdvisorTable, type(None))):
             raise TypeError(f"table must be a jaxgo.AdvisorTable, not {type(table).__name__}")
         if isinstance(exploration, (bool, str)) or not np.isreal(exploration) or not 0 <= exploration < np.inf:
             raise ValueError(f"exploration must be a number from 0, not {exploration!r}")
+        suggestions = checks.integer("suggestions", suggestions, 1, table.size**2 if table else MAX_SIZE**2)
+        self._table, self._exploration, self._suggestions = table, exploration, suggestions
+        self.size: Any = None
+        self.context: Any = None
+        if table is None:
+            self.planes = None
+            return
         self.size, self.context = table.size, table.context
-        suggestions = checks.integer("suggestions", suggestions, 1, table.size**2)
         levels, g = table.levels(float(exploration), suggestions), geometry(table.size)
         bits = [bb.of_points(g, (levels >> bit & 1).astype(bool)) for bit in reversed(range(suggestions.bit_length()))]
         self.planes = np.stack([np.stack(board, axis=-1) for board in bits], axis=2)
@@ -57,8 +70,30 @@ class Advisor(Policy):
         """Who is to move, and the last move if it counts."""
         return Wants(last=self.context == "previous", colour=True)
 
+    @property
+    def learns(self) -> bool:
+        """Where there is no table."""
+        return self.size is None
+
+    def begun(self, size: int) -> "Advisor":
+        """With an empty table."""
+        return self._with(AdvisorTable(size)) if self.learns else self
+
+    def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Advisor":
+        """With what its table has learned then."""
+        assert self._table is not None
+        return self._with(self._table.update(playouts, position, komi=komi))
+
+    def _with(self, table: AdvisorTable) -> "Advisor":
+        suggestions = min(self._suggestions, table.size**2)
+        made = Advisor(0.0, table, exploration=self._exploration, suggestions=suggestions)
+        made.chance = self.chance
+        return made
+
     def check(self, size: int) -> None:
         """Its table's."""
+        if self.learns:
+            raise ValueError("policy has an advisor without a table (TABLE.npz): only bots that play games teach it one")
         if size != self.size:
             raise ValueError(f"policy has an advisor's table for boards of size {self.size}, but the board is of size {size}")
 

@@ -86,15 +86,30 @@ Policies: TypeAlias = Policy | Sequence[Policy] | None
 """A playout policy, several in order, or None for uniform playouts."""
 
 
+def begun(given: Policies, size: int) -> Policies:
+    """The policies that a user has given to a bot as it begins on boards of a size: those that learn have learned nothing."""
+    return given if given is None else [policy.begun(size) for policy in each_of(given)]
+
+
+def each_of(given: Policies) -> list[Policy]:
+    """The policies that a user has given, as a list.
+
+    Raises:
+      TypeError: they are none.
+    """
+    policies = [] if given is None else [given] if isinstance(given, Policy) else given
+    if not isinstance(policies, Sequence) or not all(isinstance(policy, Policy) for policy in policies):
+        raise TypeError(f"policy must be a playout policy such as jaxgo.Capture(0.9), a sequence of them or None, not {given!r}")
+    return [one for policy in policies for one in (policy.policies if isinstance(policy, InOrder) else [policy])]
+
+
 def policy_of(given: Policies, size: int) -> Policy | None:
     """The policy that a user has given for boards of a size, checked; None for uniform playouts.
 
     Raises:
       TypeError, ValueError: it is no policy, or not for this size.
     """
-    policies = [] if given is None else [given] if isinstance(given, Policy) else given
-    if not isinstance(policies, Sequence) or not all(isinstance(policy, Policy) for policy in policies):
-        raise TypeError(f"policy must be a playout policy such as jaxgo.Capture(0.9), a sequence of them or None, not {given!r}")
+    policies = each_of(given)
     asked = [policy for policy in policies if not isinstance(policy, Uniform)]
     if asked != list(policies[: len(asked)]):
         raise ValueError(f"policy must have jaxgo.Uniform() at its end, as it always has a move, not {given!r}")

@@ -106,17 +106,22 @@ class LastGoodReply(Policy):
     The replies stay as they are while playouts are played; they are learned between batches, by `Replies.update`.
 
     Args:
-      replies: what has been learned. New ones are not compiled for.
+      replies: what has been learned. New ones are not compiled for. Bots (`search.make_player`) may have none: they begin without
+        replies, with forgetting, and learn from playouts of each position that they are to move in.
       p: the probability that it is asked in a ply, 0 to 1.
     """
 
     ARRAYS = ("chance", "replies")
     STATIC = ("size",)
 
-    def __init__(self, replies: Replies, p: float = 1.0):
-        if not isinstance(replies, Replies):
+    def __init__(self, replies: Replies | None = None, p: float = 1.0):
+        if not isinstance(replies, (Replies, type(None))):
             raise TypeError(f"replies must be jaxgo.Replies, not {type(replies).__name__}")
-        self.chance, self.size, self.replies = chance_of("p", p), replies.size, replies.replies
+        self.chance, self._replies = chance_of("p", p), replies
+        self.size: Any = None
+        self.replies = None
+        if replies is not None:
+            self.size, self.replies = replies.size, replies.replies
 
     replies: Any
     """As in `Replies`."""
@@ -126,8 +131,29 @@ class LastGoodReply(Policy):
         """Who is to move, and the last move."""
         return Wants(last=True, colour=True)
 
+    @property
+    def learns(self) -> bool:
+        """Where there are no replies."""
+        return self.size is None
+
+    def begun(self, size: int) -> "LastGoodReply":
+        """Without any reply."""
+        return self._with(Replies(size)) if self.learns else self
+
+    def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "LastGoodReply":
+        """With the replies of then."""
+        assert self._replies is not None
+        return self._with(self._replies.update(playouts, position, komi=komi))
+
+    def _with(self, replies: Replies) -> "LastGoodReply":
+        made = LastGoodReply(replies, 0.0)
+        made.chance = self.chance
+        return made
+
     def check(self, size: int) -> None:
         """That of the replies."""
+        if self.learns:
+            raise ValueError("policy has no replies (REPLIES.npz): only bots that play games teach it some")
         if size != self.size:
             raise ValueError(f"policy has replies for boards of size {self.size}, but the board is of size {size}")
 

@@ -11,7 +11,8 @@ from jaxgo.playing.policies.policy import Policy
 
 #: How policies are written, for people.
 SYNTAX = (
-    "capture[:Q], patterns[:P], replies:P:REPLIES.npz, advisor:P:TABLE.npz, mercy:STONES and uniform, with commas between them"
+    "capture[:Q], patterns[:P], replies:P[:REPLIES.npz], advisor:P[:TABLE.npz], mercy:STONES and uniform, with commas between "
+    "them"
 )
 
 
@@ -19,6 +20,7 @@ def policies_of(text: str) -> list[Policy]:
     """The policies that a text names, in order: those of `SYNTAX`.
 
     Q and P are probabilities, 1 where none is given; the files are those that `AdvisorTable.save` and `Replies.save` write.
+    Without one the policy learns, which only bots let it do.
 
     Raises:
       ValueError: the text names something else, or the file holds no such table.
@@ -41,8 +43,8 @@ def _policy_of(part: str, text: str) -> Policy:
         return Capture(probability)
     if name == "patterns" and len(values) < 2:
         return Patterns(probability)
-    if name == "replies" and len(values) == 2:
-        return LastGoodReply(Replies.load(values[1]), probability)
-    if name == "advisor" and len(values) == 2:
-        return Advisor(probability, AdvisorTable.load(values[1]))
+    if name == "replies" and values:
+        return LastGoodReply(Replies.load(values[1]) if values[1:] else None, probability)
+    if name == "advisor" and values:
+        return Advisor(probability, AdvisorTable.load(values[1]) if values[1:] else None)
     raise ValueError(f"policy must be of {SYNTAX}, not {text!r}")

@@ -2,16 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.board.position import Position
 from jaxgo.playing.draws import CHANCES
 from jaxgo.playing.tick import Lanes, Preference, Wants
+
+if TYPE_CHECKING:
+    from jaxgo.results.playouts import Playouts
 
 
 class Policy:
@@ -50,6 +55,19 @@ class Policy:
 
     def check(self, size: int) -> None:
         """Raises ValueError if it is not for boards of `size`."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether it was given nothing to know, so that a bot must teach it."""
+        return False
+
+    def begun(self, size: int) -> "Policy":
+        """What a bot begins to teach on boards of `size`: the policy with an empty table, where it learns; else itself."""
+        return self
+
+    def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Policy":
+        """The policy after it has learned from playouts, as `AdvisorTable.update` takes them; itself, where it learns nothing."""
+        return self
 
     def typical(self) -> "Policy":
         """A policy of the same form, to try out what is compiled for it: its arrays are such as it may have, of numpy. By default

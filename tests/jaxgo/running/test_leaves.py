@@ -367,3 +367,23 @@ def test_the_move_to_a_leaf_is_the_last_that_a_policy_knows():
 def test_a_policy_for_another_size_is_refused():
     with pytest.raises(ValueError, match="table for boards of size 9, but the board is of size 5"):
         Leaves(5, LEAVES, PLAYOUTS, policy=jaxgo.Advisor(0.5, jaxgo.AdvisorTable(9)))
+
+
+def test_later_calls_play_by_another_policy():
+    """They are those of `Leaves` that were made with it; only one of the same form will do."""
+    games = [middle_game(5, plies, seed=plies) for plies in range(0, 2 * LEAVES, 2)]
+    table = jaxgo.Replies(5).update(jaxgo.playouts(from_games(games[0]), 200, moves=True), from_games(games[0]))
+    policies = [jaxgo.LastGoodReply(replies) for replies in (jaxgo.Replies(5), table)]
+    changed, *others = (Leaves(5, LEAVES, PLAYOUTS, seed=SEED, moves=True, policy=policies[i]) for i in (0, 0, 1))
+    before, after = (play(leaves, games, [STAY] * LEAVES).moves for leaves in others)
+    assert not np.array_equal(before, after)
+    np.testing.assert_array_equal(play(changed, games, [STAY] * LEAVES).moves, before)
+    busy = changed.busy_seconds
+    for wrong in (None, jaxgo.Capture(0.5), [policies[1], jaxgo.Capture(0.5)]):
+        with pytest.raises(ValueError, match="policy must be of the same form as the one that was given to Leaves, not"):
+            changed.play_by(wrong)
+    changed.play_by(policies[1])
+    np.testing.assert_array_equal(play(changed, games, [STAY] * LEAVES).moves, after)
+    assert changed.busy_seconds > busy > 0
+    for leaves in (changed, *others):
+        leaves.close()

@@ -82,7 +82,7 @@ def test_bad_arguments_are_refused():
     wrong = [
         (lambda: jaxgo.Replies(26), "size must be between 2 and 25, not 26"),
         (lambda: jaxgo.Replies(9, 1), "forgetting must be True or False, not 1"),
-        (lambda: jaxgo.LastGoodReply(None), "replies must be jaxgo.Replies, not NoneType"),
+        (lambda: jaxgo.LastGoodReply(0.5), "replies must be jaxgo.Replies, not float"),
         (lambda: jaxgo.LastGoodReply(table, 1.5), "p must be between 0 and 1, not 1.5"),
         (lambda: jaxgo.playouts(jaxgo.Position.empty(9), 1, policy=jaxgo.LastGoodReply(table)), "replies for boards of size 5, but"),
         (lambda: table.update(jaxgo.playouts(position, 600), position), "playouts must have moves: ask for them with moves=True"),

@@ -1,0 +1,80 @@
+"""Lessons: what a bot's playout policies learn from a position before it thinks about it.
+
+As Akimot's advisor did, policies that know nothing at first (`jaxgo.Advisor` without a table, `jaxgo.LastGoodReply` without
+replies) learn from the results of playouts, batch by batch. A bot teaches them by playouts of each position that it is to move
+in, which ask what has been learned until then; what they know goes with them from move to move. So its moves depend on the
+positions that it was asked about before, and on nothing else.
+"""
+
+import time
+
+import jax
+import numpy as np
+
+import jaxgo
+from jaxgo import Position
+from jaxgo.playing.policies.in_order import Policies, begun, each_of
+
+#: Batches of a lesson, between which the policies learn, and playouts of each.
+BATCHES, PLAYOUTS = 4, 512
+#: The seed of lessons is that of the bot and this, so that its search plays other playouts.
+SEED = 0x1E550
+
+
+class Lessons:
+    """What the policies of a bot learn.
+
+    Args:
+      policies: as they were given; those that learn have no table.
+      komi, seed, devices: of the bot.
+      stream: the random stream of the first lesson; each further one has the next.
+    """
+
+    def __init__(self, policies: Policies, *, komi: float = 7.5, seed: int = 0, devices=None, stream: int = 0):
+        self._given, self._komi, self._seed, self._devices = each_of(policies), komi, (seed ^ SEED) % 2**63, devices
+        self._first = self._stream = stream
+        self._size, self._known, self._position = 0, self._given, b""
+        self.seconds = 0.0
+        """Seconds that lessons have taken, on the clock."""
+
+    def begin(self, size: int) -> Policies:
+        """The policies on boards of a size before they have learned anything."""
+        return begun(self._given, size)
+
+    def hold(self, position: Position) -> Policies:
+        """The policies after a lesson on a position; on the one that the last lesson was on, there is none."""
+        start, position = time.monotonic(), jax.device_get(position)
+        if position.size != self._size:
+            self._size, self._known, self._stream, self._position = position.size, self.begin(position.size), self._first, b""
+        told = b"".join(x.tobytes() for x in jax.tree.leaves(position))
+        if told != self._position:
+            self._known, self._position = self._taught(self._known, position, self._stream), told
+            self._stream += 1
+        self.seconds += time.monotonic() - start
+        return self._known
+
+    def compile(self, size: int) -> None:
+        """Compiles what a lesson needs, so that no clock runs meanwhile."""
+        self._taught(self.begin(size), Position.empty(size), self._first)
+
+    def _taught(self, known: Policies, position: Position, stream: int) -> Policies:
+        """The policies after a lesson on a position that is not over."""
+        policies = each_of(known)
+        for batch in range(BATCHES):
+            played = jaxgo.playouts(
+                position, PLAYOUTS, moves=True, policy=policies, seed=self._seed, streams=np.array([stream]),
+                first_playout=batch * PLAYOUTS, devices=self._devices,
+            )  # fmt: skip
+            each = zip(self._given, policies)
+            policies = [now.learnt(played, position, komi=self._komi) if given.learns else now for given, now in each]
+        return policies
+
+
+def lessons_of(policies: Policies, **how) -> Lessons | None:
+    """The lessons of a bot with these policies, whose arguments are those of `Lessons`; None if none of them learns."""
+    return Lessons(policies, **how) if any_learns(policies) else None
+
+
+def any_learns(policies: Policies) -> bool:
+    """Whether any of the policies that a bot was given is to learn."""
+    return any(policy.learns for policy in each_of(policies))

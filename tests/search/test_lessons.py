@@ -1,0 +1,149 @@
+"""Lessons: what the policies of bots learn from each position, and who may have such policies."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo import Position
+from jaxgo.running import jobs
+from search import Game, Limits, Search, make_player
+from search.gtp.options import EngineOptions
+from search.gtp.table import Table
+from search.lessons import BATCHES, PLAYOUTS, SEED, Lessons, lessons_of
+from search.selfplay import Limited, play_game
+from search.shared import SharedLeaves
+
+START = Position.empty(5)
+KOMI = 0.5
+
+
+def expected(table, position, stream, policies):
+    """The table, and the policies with it, after a lesson."""
+    for batch in range(BATCHES):
+        played = jaxgo.playouts(
+            position, PLAYOUTS, moves=True, policy=policies(table), seed=7 ^ SEED, streams=[stream], first_playout=batch * PLAYOUTS
+        )
+        table = table.update(played, position, komi=KOMI)
+    return table
+
+
+def leaves_of(policies):
+    return jax.tree.leaves(policies)
+
+
+@pytest.mark.parametrize(
+    ("learner", "empty", "policies"),
+    [
+        (jaxgo.Advisor(0.3, exploration=0.5), jaxgo.AdvisorTable(5), lambda table: jaxgo.Advisor(0.3, table, exploration=0.5)),
+        (jaxgo.LastGoodReply(p=0.7), jaxgo.Replies(5), lambda table: jaxgo.LastGoodReply(table, 0.7)),
+    ],
+)  # fmt: skip
+def test_policies_learn_batch_by_batch_and_move_by_move(learner, empty, policies):
+    """From playouts that ask them, as a user would teach them; what has a table stays as it is, and the same position teaches once."""
+    fixed, second = jaxgo.Capture(0.5), START.play([12])
+    table = jaxgo.AdvisorTable(5).update(jaxgo.playouts(START, 50, moves=True), START)
+    given = [jaxgo.Advisor(0.1, table), learner, fixed]
+    lessons = Lessons(given, komi=KOMI, seed=7)
+
+    def together(table):
+        return [given[0], policies(table), fixed]
+
+    for stream, position in enumerate((START, second)):
+        empty = expected(empty, position, stream, together)
+        for _ in range(2):
+            now = lessons.hold(position)
+            assert [type(policy) for policy in now] == [type(policy) for policy in given]
+            for a, b in zip(leaves_of(now), leaves_of(together(empty)), strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_another_size_begins_anew():
+    lessons, nine = Lessons(jaxgo.Advisor(0.5), seed=7), Position.empty(9)
+    first = leaves_of(lessons.hold(START))
+    assert lessons.hold(nine)[0].size == 9
+    for a, b in zip(leaves_of(lessons.hold(START)), first, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_lesson_compiles_nothing_after_compile():
+    lessons = Lessons([jaxgo.Advisor(0.5), jaxgo.LastGoodReply()])
+    lessons.compile(5)
+    compiled, before = len(jobs._compiled), lessons.seconds
+    lessons.hold(START)
+    lessons.hold(jaxgo.Position.from_ascii(". X . . .\n" * 5, to_play=-1))
+    assert len(jobs._compiled) == compiled and lessons.seconds > before == 0.0
+
+
+def test_only_what_learns_takes_lessons():
+    assert lessons_of(None) is lessons_of(jaxgo.Capture(0.5)) is lessons_of(jaxgo.Advisor(0.5, jaxgo.AdvisorTable(5))) is None
+    assert lessons_of([jaxgo.Capture(0.5), jaxgo.Advisor(0.5)]) is not None
+
+
+def game(bot, policy, seed=3):
+    how = {"leaves": 16} if bot == "uct" else {}
+    players = [make_player(bot, komi=KOMI, seed=seed + i, policy=policy, **how) for i in range(2)]
+    return play_game(*(Limited(player, Limits(visits=300)) for player in players), Game(START, KOMI)).game.moves
+
+
+@pytest.mark.parametrize("bot", ["uct", "amaf"])
+def test_a_bot_plays_by_what_it_has_learned(bot):
+    """Games can be repeated; where it is never asked, what has been learned changes none."""
+    learning, uniform = (game(bot, policy) for policy in (jaxgo.Advisor(0.9), None))
+    assert learning == game(bot, jaxgo.Advisor(0.9)) != uniform
+    assert game(bot, jaxgo.Advisor(0.0)) == uniform
+
+
+def test_a_search_goes_on_by_another_policy():
+    """Its tree stays; its next playouts are those of a search that had the policy from then on."""
+    table = jaxgo.AdvisorTable(5).update(jaxgo.playouts(START, 200, moves=True), START)
+    first, second = jaxgo.Advisor(0.9, jaxgo.AdvisorTable(5)), jaxgo.Advisor(0.9, table)
+    found = []
+    for policies in ((first, second), (first, first), (first, second)):
+        search = Search(START, komi=KOMI, leaves=8, seed=5, policy=policies[0])
+        search.run(visits=400)
+        assert search.visits >= 400
+        search.play_by(policies[1])
+        search.run(visits=2000)
+        found.append(search.tree.wins(search.tree.root).tolist())
+        search.close()
+    assert found[0] == found[2] != found[1]
+
+
+def test_who_may_not_learn_is_told():
+    device = SharedLeaves(5)
+    with pytest.raises(ValueError, match="policy has one that learns, which searches that share a device cannot have"):
+        make_player("uct", policy=jaxgo.Advisor(0.5), device=device)
+    search = Search(START, device=device)
+    with pytest.raises(ValueError, match="policy of a search that plays on a device together with others cannot change"):
+        search.play_by(jaxgo.Capture(0.5))
+    search.close()
+    device.close()
+    for learner, why in ((jaxgo.Advisor(0.5), "an advisor without a table"), (jaxgo.LastGoodReply(), "has no replies")):
+        for ask in (jaxgo.evaluate, jaxgo.playouts):
+            with pytest.raises(ValueError, match=f"{why} .* only bots that play games teach it"):
+                ask(START, 10, policy=learner)
+        with pytest.raises(ValueError, match=why):
+            Search(START, policy=[jaxgo.Capture(0.5), learner])
+
+
+def test_the_clock_runs_in_lessons(monkeypatch):
+    """Where time is the limit, the search gets what is left."""
+    player, asked = make_player("rave", policy=jaxgo.Advisor(0.5), leaves=8), []
+
+    def run(self, *, seconds, **_):
+        asked.append(seconds)
+
+    monkeypatch.setattr(Search, "run", run)
+    monkeypatch.setattr(type(player), "choice", lambda self: None)
+    player.genmove(START, None, Limits(seconds=50.0))
+    assert asked == [50.0 - player._lessons.seconds] and asked[0] < 50.0
+    player.genmove(START, None, Limits(seconds=50.0))
+    assert asked[1] == pytest.approx(50.0, abs=0.05)  # the position is known: there is no lesson
+    player.search.close()
+
+
+def test_boards_of_any_size_suit_a_gtp_engine_that_learns():
+    table = Table(EngineOptions(size=5, policy=[jaxgo.Advisor(0.5), jaxgo.Capture(0.5)]))
+    table.clear(9)
+    assert table.size == 9
