@@ -71,16 +71,16 @@ def policy_of_argument(
     text = POLICIES.get(bot or "") if text is None else text
     if text is None:
         return None
+    from jaxgo.base.constants import MAX_SIZE
     from jaxgo.playing.policies.in_order import begun, policy_of
     from jaxgo.playing.policies.named import policies_of
 
     try:
         policies = policies_of(text)
-        if learning and size is not None:
-            policy_of(begun(policies, size), size)
-        elif size is not None or any(policy.learns for policy in policies):
-            policy_of(policies, 0 if size is None else size)
-        return policies
+        if any(policy.learns for policy in policies):
+            policy_of(begun(policies, size or MAX_SIZE) if learning else policies, size or MAX_SIZE)
+            return policies
+        return policies if size is None else policy_of(policies, size)
     except (ValueError, OSError) as error:
         raise UsageError(f"--policy {text}: {error}") from error
 
