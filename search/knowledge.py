@@ -44,13 +44,13 @@ class Knowledge:
     """
 
     even: int = 5
-    capture_one: int = 15
-    capture_two: int = 30
-    capture_more: int = 30
+    capture_one: int = 30
+    capture_two: int = 60
+    capture_more: int = 60
     save: int = 15
     atari: int = 5
     self_atari: int = -10
-    pattern: int = 10
+    pattern: int = 20
     near_last_1: int = 24
     near_last_2: int = 22
     near_last_3: int = 8

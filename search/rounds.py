@@ -27,6 +27,9 @@ FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
 #: where nobody says another.
 UNDER_WAY_SHARE = 0.1
+#: A leaf's playouts over its virtual losses, where nobody says another number: with as many losses as playouts the leaves of a
+#: round are kept too far apart.
+PLAYOUTS_A_LOSS = 4
 #: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not
 #: grown in many tiny rounds.
 FIRST_ROUNDS = 3

@@ -23,7 +23,7 @@ from search.game import hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions
 from search.root import RootStatistics
-from search.rounds import MOST_IN_FLIGHT, UNDER_WAY_SHARE, Rounds, Settings, rounds_in_flight
+from search.rounds import MOST_IN_FLIGHT, PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings, rounds_in_flight
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
@@ -57,8 +57,8 @@ class Search:
       in_flight: rounds under way at a time, at most; a small tree has three. By default as `search.rounds.rounds_in_flight` says.
       share: playouts under way at a time, at most, as a share of those that the root has had, 0 to 1: more keep devices busy
         while the tree is small, fewer let each choice see more results.
-      virtual_losses: what a leaf under way counts for its moves until its playouts are there, 1 to `playouts_per_leaf`, the
-        default: more keep the leaves of a round apart, fewer let them crowd where the search would play.
+      virtual_losses: what a leaf under way counts for its moves until its playouts are there, 1 to `playouts_per_leaf`; by
+        default a quarter of those. More keep the leaves of a round apart, fewer let them crowd where the search would play.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
         is the same.
       restrictions: moves to avoid or to keep to.
@@ -103,7 +103,7 @@ class Search:
         rounds = rounds_in_flight(position.size, leaves * playouts_per_leaf)
         self.in_flight = rounds if in_flight is None else checks.integer("in_flight", in_flight, 1, MOST_IN_FLIGHT)
         checks.number("share", share, 0, 1)
-        losses = self.playouts_per_leaf if virtual_losses is None else virtual_losses
+        losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
         checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
         self.cleanup = bool(cleanup)

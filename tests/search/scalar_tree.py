@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from search.rounds import UNDER_WAY_SHARE
+from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE
 from tests.referee import Game
 from tests.scalar_features import features
 
@@ -71,7 +71,7 @@ class ScalarTree:
     ):  # fmt: skip
         self.rule, self.komi, self.playouts_per_leaf, self.feed, self.ties = rule, komi, playouts_per_leaf, feed, ties
         self.hash_of, self.leaves, self.in_flight, self.before = hash_of, leaves, in_flight, set(history)
-        self.share, self.losses = share, losses or playouts_per_leaf
+        self.share, self.losses = share, losses or max(1, playouts_per_leaf // PLAYOUTS_A_LOSS)
         self.num_leaves = 0
         self.struck = self.ended = 0
         """Moves that repeated a position, and visits to games that end in the tree, after the first to each."""

@@ -140,7 +140,8 @@ def test_shares_and_virtual_losses(name, share, losses):
 @pytest.mark.parametrize("name", ["ucb1", "rave", "rave loose", "v2"])
 def test_rounds_with_ends_and_repetitions(name):
     """Several leaves of a round may be the same end of the game, or repeat the same position."""
-    search, scalar = grow_both(parse(CLOSE)[0], RULES[name], 4 * 150, komi=-9, playouts=4, leaves=16, in_flight=2, share=0.2)
+    how = {"playouts": 4, "leaves": 16, "in_flight": 2, "share": 0.2, "losses": 4}
+    search, scalar = grow_both(parse(CLOSE)[0], RULES[name], 4 * 150, komi=-9, **how)
     assert_same_tree(search.tree, scalar)
     assert scalar.ended > 20 and scalar.struck > 0
 
