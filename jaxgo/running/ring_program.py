@@ -30,8 +30,10 @@ from jaxgo.running import leaf_results
 #: more, the move before.
 MORE_COLUMNS = 5
 #: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long: young trees wait for them less on
-#: fewer lanes, and the rate is a twentieth lower (measured).
+#: fewer lanes, and the rate is a twentieth lower (measured). On large boards, from 16x16 on, where a playout takes longest, so many
+#: times as many.
 PER_LANE, PER_LANE_BY_POLICY = 4, 8
+LARGE, MORE_PER_LANE = 16, 2
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
 PLACES = 3
@@ -123,7 +125,7 @@ def _empty(shape: Shape, backend: Backend) -> xla.Flight:
     """A flight without playouts, of numpy arrays."""
     with forms.within(backend.form):
         g = playing_geometry(shape.size)
-    per_lane = PER_LANE if shape.policy is None else PER_LANE_BY_POLICY
+    per_lane = (PER_LANE if shape.policy is None else PER_LANE_BY_POLICY) * (MORE_PER_LANE if shape.size >= LARGE else 1)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // per_lane)
     longest = max_plies(shape.size) if shape.moves else None
     return xla.empty(g, lanes, PLACES * shape.room, longest, True, np.zeros((), np.uint32), _wants(shape))
