@@ -13,7 +13,7 @@ import sys
 import numba
 
 #: The modules with compiled functions. Numba sees that a function's own file has changed, but not those of others that it calls.
-MODULES = ("backup", "compiled", "descent", "histories", "nodes", "priors", "tree", "values")
+MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "tree", "values")
 
 
 #: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own

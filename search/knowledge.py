@@ -7,7 +7,6 @@ numbers are michi's, but for patterns and captures, which matches have doubled.
 """
 
 import dataclasses
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +17,12 @@ from jaxgo.board.geometry import geometry
 
 #: Prior playouts of a move that are won, or lost, at most: they are held in a byte each.
 MOST = 255
-#: Of the features those together of which at most one is said of a move.
-_ALTERNATIVES = [list(group) for _, group in itertools.groupby(FEATURES, lambda name: name.rpartition("_")[0] or name)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Knowledge:
     """Prior playouts of moves: for each thing that may be said of a move (`jaxgo.FEATURES`) how many are won, or, where the
-    number is negative, lost; of all that is said of it the sum.
+    number is negative, lost; of all that is said of it the sum, up to `MOST` won and as many lost.
 
     Args:
       even: of every move but the pass, so many won and as many lost.
@@ -41,7 +38,7 @@ class Knowledge:
       eyelike: it fills an empty region of one or two points which touches own stones only.
 
     Raises:
-      TypeError, ValueError: a number is not whole, or all together are beyond `MOST` won or lost.
+      TypeError, ValueError: a number is not whole, or beyond `MOST` won or lost.
     """
 
     even: int = 5
@@ -67,10 +64,6 @@ class Knowledge:
         checks.integer("even", self.even, 0, MOST)
         for name in FEATURES:
             checks.integer(name, getattr(self, name), -MOST, MOST)
-        for what, sign in (("won", 1), ("lost", -1)):
-            total = self.even + sum(max(0, *(sign * getattr(self, name) for name in group)) for group in _ALTERNATIVES)
-            if total > MOST:
-                raise ValueError(f"a move must have at most {MOST} prior playouts that are {what}, not {total}")
 
     def numbers(self, size: int) -> "Numbers":
         """For the compiled loops, on a board of this size."""

@@ -104,14 +104,13 @@ class Samples:
 
 
 def finished(parts: Generator[None, None, Found], stop: Callable[[], bool]) -> Found | None:
-    """What work in parts gives at its end; None once `stop`, asked between them, says so."""
-    while True:
+    """What work in parts gives at its end; None once `stop`, asked before each of them, says so."""
+    while not stop():
         try:
             next(parts)
         except StopIteration as end:
             return end.value
-        if stop():
-            return None
+    return None
 
 
 def sample(tree: Tree, node: int, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ its moves have had whenever one is chosen; compiled."""
 import numpy as np
 
 from search.compiled import part
+from search.knowledge import MOST
 
 
 @part
@@ -29,7 +30,7 @@ def note(priors, known, features, row, sums):
                     for bit in range(32):
                         sums[lost, 32 * word + bit] += number * ((bits >> bit) & 1)
     for i in range(sums.shape[1]):
-        priors[0, known.points[i]], priors[1, known.points[i]] = sums[0, i], sums[1, i]
+        priors[0, known.points[i]], priors[1, known.points[i]] = min(sums[0, i], MOST), min(sums[1, i], MOST)
     priors[0, priors.shape[1] - 1] = priors[1, priors.shape[1] - 1] = 0
 
 

@@ -161,7 +161,7 @@ class ScalarTree:
             for point in said:
                 weight = getattr(known, name)
                 priors[point][weight < 0] += abs(weight)
-        return {point: (won, lost) for point, (won, lost) in priors.items()}
+        return {point: (min(won, 255), min(lost, 255)) for point, (won, lost) in priors.items()}
 
     def candidates(self, game: Game) -> list[int]:
         """The moves to try: legal, no own eye; and the pass.

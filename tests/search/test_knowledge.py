@@ -46,6 +46,13 @@ def test_what_is_known_good_is_tried_first(rule):
     assert tree.memory.priors[tree.root, 0, CAPTURE] == 200 and tree.memory.priors[tree.root].sum() == 200
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_move_has_no_more_than_a_byte_holds(sign):
+    """Where what is said of a move comes to more."""
+    tree = searched(Rave(knowledge=dataclasses.replace(OF_CAPTURES, even=100, capture_more=200 * sign))).tree
+    assert tree.memory.priors[tree.root, :, CAPTURE].tolist() == [255, 100][::sign]
+
+
 def test_the_pass_has_no_prior_playouts():
     tree = searched(Rave(knowledge=Knowledge())).tree
     priors = tree.memory.priors[list(nodes_by_path(tree).values())]
@@ -121,8 +128,7 @@ def test_gtp_has_the_switch(on):
         ({"even": -1}, ValueError, "even must be between 0 and 255, not -1"),
         ({"pattern": 0.5}, TypeError, "pattern must be an integer"),
         ({"save": 256}, ValueError, "save must be between -255 and 255, not 256"),
-        ({"even": 100, "save": 150, "atari": 100}, ValueError, "at most 255 prior playouts that are won"),
-        ({"self_atari": -255}, ValueError, "at most 255 prior playouts that are lost"),
+        ({"self_atari": -256}, ValueError, "self_atari must be between -255 and 255, not -256"),
     ],
 )
 def test_bad_weights_are_refused(wrong, error, text):
