@@ -12,7 +12,8 @@ import sys
 
 import numba
 
-#: The modules with compiled functions. Numba sees that a function's own file has changed, but not those of others that it calls.
+#: The modules with compiled functions, and with constants of theirs. Numba sees that a function's own file has changed, but not
+#: those of others that it needs.
 MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "tree", "values")
 
 
