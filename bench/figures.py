@@ -161,8 +161,11 @@ def of_matches(all_of_them: Sequence[Mapping]) -> str:
         commit = (made.get("commit") or "-")[:7]
         command = made.get("command") or f"jaxgo match {asked['first']} {asked['second']} --visits {asked['visits']} --opening 0"
         score = f"{100 * made['score']:.1f} %", f"{low:.1f} to {high:.1f}"
-        rows.append((" against ".join(names), _move_of(asked), *score, f"{made['games']}", commit, f"`{command}`"))
-    return table(("the score of", "a move", "", "95 % interval", "games", "commit", "command"), rows)
+        rows.append((
+            " against ".join(names), f"{asked['size']}x{asked['size']}", _move_of(asked), *score, f"{made['games']}", commit,
+            f"`{command}`",
+        ))  # fmt: skip
+    return table(("the score of", "board", "a move", "", "95 % interval", "games", "commit", "command"), rows)
 
 
 def _move_of(asked: Mapping) -> str:

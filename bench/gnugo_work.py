@@ -25,9 +25,10 @@ LIMIT = 600.0
 
 def command() -> list[str]:
     """How it is called; empty where it is not installed."""
-    from bench.matches.engine import find_gnugo  # which needs jax
+    from bench.matches.engine import find_gnugo, located  # which need jax
 
-    return shlex.split(find_gnugo() or "")
+    found = find_gnugo()
+    return located(shlex.split(found)) if found else []
 
 
 class Simulations:

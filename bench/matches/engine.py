@@ -19,7 +19,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from jaxgo.board.coordinates import coordinate, point
@@ -67,7 +67,7 @@ class Engine:
         arguments = split(command)
         try:
             self._process = subprocess.Popen(
-                [shutil.which(arguments[0], path=_PATH) or arguments[0], *arguments[1:]],
+                located(arguments),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
                 start_new_session=True,  # so that what it starts ends with it
             )  # fmt: skip
@@ -245,10 +245,14 @@ def split(command: str) -> list[str]:
     return words
 
 
+def located(words: Sequence[str]) -> list[str]:
+    """A command with the path of its program, where that is installed."""
+    return [shutil.which(words[0], path=_PATH) or words[0], *words[1:]]
+
+
 def find_gnugo() -> str | None:
     """The command line of GNU Go as a referee by area scoring, None where it is not installed."""
-    path = shutil.which("gnugo", path=_PATH)
-    return None if path is None else f"{shlex.quote(path)} --mode gtp --chinese-rules"
+    return "gnugo --mode gtp --chinese-rules" if shutil.which("gnugo", path=_PATH) else None
 
 
 def close_all() -> None:
