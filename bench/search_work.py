@@ -1,12 +1,12 @@
 """What a tree search does when it is timed, and `jaxgo.evaluate` beside it."""
 
-import dataclasses
 import time
 
 import numpy as np
 
 import jaxgo
 from bench.measure import Work
+from jaxgo.running.leaf_results import Places, Rows
 from search import UCB1, Rave, Search, tree
 
 #: The rules by the names that the benchmark gives them.
@@ -65,12 +65,13 @@ class AtOnce:
 
     def __init__(self, size: int, leaves: int, playouts: int, moves: bool, features: bool = False):
         """Arguments as of `jaxgo.Leaves`."""
-        self.leaves, self.playouts = leaves, playouts
+        self.leaves, self.playouts, self.moves, self.features = leaves, playouts, moves, features
         self.busy_seconds, self.num_workers = 0.0, 1
         device = jaxgo.Leaves(size, leaves, playouts, moves=moves, features=features)
         before = jaxgo.Leaves.arguments_of(jaxgo.Position.empty(size, leaves).play(np.arange(leaves) % (size * size)))
-        self._found = device.gather(device.submit(*before, np.full(leaves, jaxgo.STAY), np.arange(leaves)))
+        self._found = device.rows(device.submit(*before, np.full(leaves, jaxgo.STAY), np.arange(leaves)))
         device.close()
+        self._hash = Places.of(size, features).hash
         self._hashes = np.random.default_rng(0)
 
     def share(self, *_, **__) -> "AtOnce":
@@ -83,9 +84,9 @@ class AtOnce:
     def close(self) -> None:
         """Nothing is to be closed."""
 
-    def submit(self, words, ko, passes, black, moves, streams, before) -> int:
+    def begin(self, columns: np.ndarray) -> int:
         """The number of leaves."""
-        return len(moves)
+        return columns.shape[1]
 
     def done(self, call: int) -> bool:
         """It is."""
@@ -98,10 +99,12 @@ class AtOnce:
     def drop(self, call: int) -> None:
         """Nothing is under way."""
 
-    def gather(self, call: int) -> jaxgo.LeafResults:
+    def rows(self, call: int) -> Rows:
         """The first so many leaves' results."""
-        hashes = self._hashes.integers(1 << 63, size=call, dtype=np.uint64)
-        return dataclasses.replace(self._found.some(slice(0, call)), hash=hashes)
+        rows = self._found.some(slice(0, call))
+        hashed = rows.positions.copy()
+        hashed[:, self._hash : self._hash + 2] = self._hashes.integers(1 << 32, size=(call, 2), dtype=np.uint32)
+        return rows._replace(positions=hashed)
 
 
 class Bulk:

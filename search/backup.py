@@ -4,13 +4,12 @@ First plays (RAVE) of a node are those of its leaves, but for the points on whic
 there, such a move is the first play at its point in all playouts of the leaf, whatever these played there later.
 """
 
-import collections
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 
-from jaxgo import LeafResults
+from jaxgo.results.sums import LOW
+from jaxgo.running.leaf_results import Places
 from search import priors
 from search.compiled import compiled, part
 from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, read_nothing, read_playouts, share_prefixes, weigh
@@ -67,10 +66,8 @@ class Terms(NamedTuple):
     """Moves from the root from which on none of these three says anything."""
     known: Numbers
     """What is known of moves."""
-
-
-#: Of a round's leaves: the arrays of `jaxgo.LeafResults`; those that were not asked for are empty.
-Results = collections.namedtuple("Results", [field.name for field in dataclasses.fields(LeafResults) if field.name != "size"])
+    places: Places
+    """Where results stand."""
 
 
 class Scratch(NamedTuple):
@@ -96,23 +93,23 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
       history: uint64 [n], hashes of the game's positions before the root.
       leaves: int32 [n], the nodes, as `search.descent.choose_leaves` gives them.
       rows: int32 [n], the row of each leaf in the results; NONE for ends of the game.
-      results: the results.
+      results: the results, a `jaxgo.running.leaf_results.Rows`.
       played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
       scratch: room.
     """
-    playouts, with_moves = terms.playouts, len(results.events) > 0
+    playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])
         x = memory.nodes[leaf]
-        if x.state == NEW and repeats(memory, history, leaf, results.hash[row]):
+        if x.state == NEW and repeats(memory, history, leaf, hash_of(results.positions[row], at)):
             strike(memory, parent_of(memory, leaf), np.int64(x.move))
         if x.state == STRUCK:
             take_back(memory, leaf, playouts, terms.losses)
             continue
         if x.state == NEW:
-            describe(memory, terms, leaf, results, row)
+            describe(memory, terms, leaf, results.positions[row])
             if len(memory.priors):
-                priors.note(memory.priors[leaf], terms.known, results.features, row, scratch.priors)
+                priors.note(memory.priors[leaf], terms.known, results.positions[row, at.features :], scratch.priors)
         scratch.first[:] = 0
         if terms.credit == AMAF and row != NONE and not with_moves:
             for player in range(2):
@@ -127,7 +124,9 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
                 played.won[k] = won
             wins, lead, squares = playouts * won, playouts * margin, playouts * margin * margin
         else:
-            wins, lead, squares = np.int64(results.wins[row]), np.int64(results.lead[row]), np.int64(results.squares[row])
+            sums = results.playouts[row]
+            wins, lead = signed(sums[at.wins]), signed(sums[at.lead])
+            squares = signed(sums[at.squares]) * LOW + signed(sums[at.squares + 1])
             if with_moves:
                 for k in range(playouts):
                     played.won[k] = results.results[row, k]
@@ -168,7 +167,8 @@ def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
                 scratch.first[1 - player, 0, x.move] = scratch.first[1 - player, 1, x.move] = 0
         place = len(played.line) - distance
         played.line[place] = x.move
-        played.line_captured[place] = has_captured(memory, above, node)
+        if terms.credit == MCTR:  # stones lie far away in memory
+            played.line_captured[place] = has_captured(memory, above, node)
         node = above
 
 
@@ -240,25 +240,37 @@ def open_last_resort(words, pass_move):
 
 
 @part
-def describe(memory, terms, node, results, row):
-    """Notes what the device says of a new node, and which moves it may try."""
-    x, open_moves, pass_move = memory.nodes[node], memory.open[node], memory.first.shape[2] - 1
-    x.state, x.hash, x.margin = READY, results.hash[row], results.margin[row]
-    x.ko, x.passes = results.ko[row], results.passes[row]
+def signed(word):
+    """The number that a uint32 is in int32."""
+    return np.int64(np.int32(word))
+
+
+@part
+def hash_of(found, at):
+    """The hash in a row of `Rows.positions`."""
+    return np.uint64(found[at.hash]) << np.uint64(32) | np.uint64(found[at.hash + 1])
+
+
+@part
+def describe(memory, terms, node, found):
+    """Notes what the device says of a new node, a row of `Rows.positions`, and which moves it may try."""
+    x, open_moves, pass_move, at = memory.nodes[node], memory.open[node], memory.first.shape[2] - 1, terms.places
+    x.state, x.hash, x.margin = READY, hash_of(found, at), signed(found[at.margin])
+    x.ko, x.passes = signed(found[at.ko]), signed(found[at.passes])
     for word in range(memory.words.shape[1]):
-        memory.words[node, word] = results.words[row, word]
+        memory.words[node, word] = found[at.words + word]
+    bits, number, black = len(open_moves), np.int64(0), is_black(terms, x.depth)
     if len(memory.legal):
         for player in range(2):
-            copy(memory.legal[node, player], results.legal_bits[row, player])
-    copy(open_moves, results.useful_bits[row])
-    number, black = np.int64(0), is_black(terms, x.depth)
+            copy(memory.legal[node, player], found[at.legal_bits + player * bits :])
+    copy(open_moves, found[at.useful_bits :])
     for word in open_moves:
         number += num_bits(word)
     if may_pass(terms, x, number, pass_move, black):
         set_bit(open_moves, pass_move)
     depth = x.depth - memory.nodes[memory.book[0].root].depth
     if depth < terms.restricted:
-        restrict(terms, 0 if black else 1, depth, results.legal_bits[row, 0], open_moves)
+        restrict(terms, 0 if black else 1, depth, found[at.legal_bits :], open_moves)
     if x.passes < 2:
         open_last_resort(open_moves, pass_move)
 

@@ -12,8 +12,13 @@ import sys
 
 import numba
 
+from jaxgo.playing import tick
+from jaxgo.results import sums
+from jaxgo.running import leaf_columns
+
 #: The modules with compiled functions, and with constants of theirs. Numba sees that a function's own file has changed, but not
 #: those of others that it needs.
+CONSTANTS = (leaf_columns, sums, tick)
 MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "tree", "values")
 
 
@@ -56,7 +61,9 @@ def _folder() -> str | None:
         place = getattr(sys.modules["jax"].config, "jax_compilation_cache_dir", None)
     if not place or "://" in place:  # jax can keep programs in buckets of the cloud
         return None
-    source = b"".join(path.read_bytes() for name in MODULES if (path := pathlib.Path(__file__).with_name(f"{name}.py")).exists())
+    files = [pathlib.Path(__file__).with_name(f"{name}.py") for name in MODULES]
+    files += [pathlib.Path(module.__file__) for module in CONSTANTS]
+    source = b"".join(path.read_bytes() for path in files if path.exists())
     folder = os.path.join(place, f"tree-{hashlib.sha256(source).hexdigest()[:16]}")
     try:
         os.makedirs(folder, exist_ok=True)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo import STAY
+from jaxgo.base.constants import INT32_MAX
+from jaxgo.running.leaf_columns import BEFORE, BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
 from search.compiled import compiled, part
 from search.nodes import (
@@ -89,36 +91,34 @@ def choose_leaves(memory, rule, ties, playouts, losses, deepest, leaves, scratch
             node = above
 
 
-class Asked(NamedTuple):
-    """What the device is asked of n leaves, as `jaxgo.Leaves.submit` takes it, with room for more."""
+class Constants(NamedTuple):
+    """What all leaves of a search have in common, as the device is told of it."""
 
-    words: np.ndarray
-    ko: np.ndarray
-    passes: np.ndarray
-    black: np.ndarray
-    moves: np.ndarray
-    before: np.ndarray
-
-
-def room_to_ask(memory, count: int) -> Asked:
-    """Room for what is asked of so many leaves."""
-    words = np.empty((count, memory.words.shape[1]), np.uint32)
-    return Asked(words, *(np.empty(count, kind) for kind in (np.int32, np.int32, np.bool_, np.int32, np.int32)))
+    win: int
+    """The least margin, Black's area minus White's, with which Black wins."""
+    draw: int
+    """That of a draw, or one that never occurs."""
+    seed: int
+    """The seed's first word."""
+    more_seed: int
+    """The second one."""
 
 
 @compiled
-def ask(memory, black, leaves, rows, asked):
+def ask(memory, black, constants, stream, leaves, rows, columns):
     """Writes what the device is asked: to play from leaves that are ready and the root as they are, from others by the move to
     them, and nothing of ends of the game. Of how many it is asked.
 
     Args:
       memory: the tree.
       black: whether Black moves at nodes of depth 0.
+      constants: a `Constants`.
+      stream: of the first leaf that is asked of.
       leaves: int32 [n].
       rows: int32 [n], is filled with the row of each leaf in what is asked; NONE for ends of the game.
-      asked: is filled.
+      columns: uint32 [., n], is filled as `jaxgo.running.leaf_columns` says.
     """
-    count = 0
+    count, words = 0, memory.words.shape[1]
     for i in range(len(leaves)):
         leaf = np.int64(leaves[i])
         x = memory.nodes[leaf]
@@ -128,10 +128,16 @@ def ask(memory, black, leaves, rows, asked):
         stay = x.state == READY or x.parent == NONE
         node = leaf if stay else parent_of(memory, leaf)
         y = memory.nodes[node]
-        for word in range(memory.words.shape[1]):
-            asked.words[count, word] = memory.words[node, word]
-        asked.ko[count], asked.passes[count], asked.black[count] = y.ko, y.passes, (y.depth & 1 == 0) == black
-        asked.moves[count], asked.before[count] = STAY if stay else x.move, y.move
+        for word in range(words):
+            columns[word, count] = memory.words[node, word]
+        columns[words + KO, count], columns[words + PASSES, count] = np.uint32(y.ko), np.uint32(y.passes)
+        columns[words + BLACK, count] = np.uint32((y.depth & 1 == 0) == black)
+        columns[words + STREAM, count] = np.uint32((stream + count) & INT32_MAX)
+        columns[words + MOVE, count] = np.uint32(STAY if stay else x.move)
+        columns[words + WIN, count], columns[words + DRAW, count] = np.uint32(constants.win), np.uint32(constants.draw)
+        columns[words + SEED, count], columns[words + MORE_SEED, count] = np.uint32(constants.seed), np.uint32(constants.more_seed)
+        if len(columns) > words + BEFORE:
+            columns[words + BEFORE, count] = np.uint32(y.move)
         rows[i] = count
         count += 1
     return count

@@ -8,24 +8,24 @@ from search.knowledge import MOST
 
 
 @part
-def note(priors, known, features, row, sums):
+def note(priors, known, features, sums):
     """Turns what the device says of a node's moves into prior playouts.
 
     Args:
       priors: uint8 [2, M], is filled with those won and those lost.
       known: a `Numbers`.
-      features: uint32 [B, F, W] of a round's leaves.
-      row: the node's.
+      features: uint32 [F * W], the node's `jaxgo.LeafResults.features`.
       sums: int64 [2, 32 W], scratch.
     """
+    words = sums.shape[1] >> 5
     for i in range(sums.shape[1]):
         sums[0, i] = sums[1, i] = known.even
     for feature in range(len(known.weights)):
         weight = known.weights[feature]
         lost, number = (1, -weight) if weight < 0 else (0, weight)
         if number > 0:
-            for word in range(features.shape[2]):
-                bits = np.int64(features[row, feature, word])
+            for word in range(words):
+                bits = np.int64(features[feature * words + word])
                 if bits:
                     for bit in range(32):
                         sums[lost, 32 * word + bit] += number * ((bits >> bit) & 1)

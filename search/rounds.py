@@ -6,12 +6,15 @@ import time
 
 import numpy as np
 
-from jaxgo import LeafResults, Leaves, Position
+from jaxgo import Leaves, Position
 from jaxgo.base import checks
 from jaxgo.results import outcome
+from jaxgo.running import leaf_columns
+from jaxgo.running.leaf_results import Places, Room, Rows
+from jaxgo.running.request import Seed, seed_words
 from search import descent, histories
-from search.backup import Results, Scratch, Terms, strike, take_back, take_results
-from search.descent import Ties, ask, choose_leaves, room_to_ask
+from search.backup import Scratch, Terms, strike, take_back, take_results
+from search.descent import Constants, Ties, ask, choose_leaves
 from search.histories import Played
 from search.knowledge import Numbers
 from search.restrictions import Restrictions
@@ -19,9 +22,9 @@ from search.tree import Tree
 
 #: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line.
 IN_FLIGHT = 8
-#: Of small rounds there are more, until they are so many playouts or so many rounds: on boards up to 13x13 the host would
-#: otherwise be late. On larger ones these would be too much of a second.
-UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 8192, 64, 13
+#: On boards up to 13x13 there are more, until they are so many playouts or so many rounds: the host, which shares the cores with
+#: the devices, would otherwise now and then be late. On larger ones these would be too much of a second.
+UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 24576, 64, 13
 #: Descents of the first round, all of which end at the root.
 FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
@@ -81,14 +84,15 @@ class Rounds:
       device: plays from the leaves: a `jaxgo.Leaves`, or a `search.shared.Share` of one.
       settings: what to go by.
       ties: breaks ties.
+      seed: of the playouts.
       in_flight: the most rounds under way at a time.
       stream: of the first leaf that the device plays.
     """
 
-    def __init__(self, device: Leaves, settings: Settings, ties: Ties, in_flight: int, stream: int = 0):
+    def __init__(self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
-        self._streams = stream
+        self._seed_words, self._streams = seed_words(seed), stream
         #: Seconds spent choosing, waiting for the device, and adding results.
         self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
 
@@ -116,11 +120,16 @@ class Rounds:
         limits = settings.restrictions or Restrictions.none(tree.moves)
         credit = histories.NUMBERS[settings.rule.credit]
         known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
+        device = self._device
         self._terms = Terms(
-            self._device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
+            device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
             settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64),
             limits.allowed.astype(np.bool_), int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
+            Places.of(tree.size, device.features),
         )  # fmt: skip
+        self._constants = Constants(int(win), int(draw), *(int(x) for x in self._seed_words))
+        self._num_columns = leaf_columns.number(tree.size, device.features)
+        self._nothing = Room(tree.size, 0, device.playouts if device.moves else 0, device.features).rows
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -156,14 +165,12 @@ class Rounds:
         leaves = np.empty(min(self._device.leaves, share, most), np.int32)
         rule, deepest = self._settings.rule.numbers, self._settings.depth
         choose_leaves(tree.memory, rule, self._ties.table, playouts, self._settings.losses, deepest, leaves, self._values)
-        rows, asked = np.empty(len(leaves), np.int32), room_to_ask(tree.memory, len(leaves))
-        count = ask(tree.memory, self._black, leaves, rows, asked)
+        rows, columns = np.empty(len(leaves), np.int32), np.empty((self._num_columns, len(leaves)), np.uint32)
+        count = ask(tree.memory, self._black, self._constants, self._streams, leaves, rows, columns)
         call = None
         if count:
-            streams = (self._streams + np.arange(count)) & checks.INT32_MAX
             self._streams += count
-            *position, before = (x[:count] for x in asked)
-            call = self._device.submit(*position, streams, before)
+            call = self._device.begin(columns[:, :count])
         self._under_way.append(_Round(leaves, rows, call))
         self.seconds["select"] += time.perf_counter() - start
 
@@ -179,11 +186,11 @@ class Rounds:
     def finish(self) -> None:
         """Adds the oldest round's results to the tree."""
         start, done = time.perf_counter(), self._under_way.popleft()
-        self._take(done.leaves, done.rows, None if done.call is None else self._device.gather(done.call))
+        self._take(done.leaves, done.rows, self._nothing if done.call is None else self._device.rows(done.call))
         self.seconds["back up"] += time.perf_counter() - start
 
-    def _take(self, leaves: np.ndarray, rows: np.ndarray, found: LeafResults | None) -> None:
-        results, tree = _for_tree(found), self._tree
+    def _take(self, leaves: np.ndarray, rows: np.ndarray, results: Rows) -> None:
+        tree = self._tree
         depth = int(tree.memory.nodes["depth"][leaves].max(initial=0) - tree[tree.root]["depth"])
         plies, held = results.events.shape[2], self._played
         if depth > len(held.line) or plies > held.moves.shape[1]:
@@ -195,10 +202,10 @@ class Rounds:
         """Compiles the loops, so that no clock runs meanwhile; `tree`, an empty one, is what they are tried on."""
         own, none, rule = self._tree, np.empty(0, np.int32), self._settings.rule.numbers
         choose_leaves(tree.memory, rule, self._ties.table, self._device.playouts, 1, self._settings.depth, none, self._values)
-        ask(tree.memory, self._black, none, none, room_to_ask(tree.memory, 0))
+        ask(tree.memory, self._black, self._constants, 0, none, none, np.empty((self._num_columns, 0), np.uint32))
         try:
             self._tree = tree
-            self._take(none, none, None)
+            self._take(none, none, self._nothing)
         finally:
             self._tree = own
         tree.compile()
@@ -217,19 +224,3 @@ class Rounds:
     def strike(self, move: int) -> None:
         """Strikes a move from the root, for good; where none is left, the player passes."""
         strike(self._tree.memory, self._tree.root, move)
-
-
-#: Fields of `Results`: their types and axes.
-_FIELDS = {
-    "words": (np.uint32, 2), "ko": (np.int16, 1), "passes": (np.int8, 1), "hash": (np.uint64, 1), "legal_bits": (np.uint32, 3),
-    "useful_bits": (np.uint32, 2), "margin": (np.int16, 1), "features": (np.uint32, 3), "wins": (np.int32, 1),
-    "lead": (np.int32, 1), "squares": (np.int64, 1),
-    "first_plays": (np.int16, 4), "events": (np.int16, 3), "results": (np.int8, 2),
-}  # fmt: skip
-
-
-def _for_tree(found: LeafResults | None) -> Results:
-    """What the device has brought, None without anything, as the compiled loops take it."""
-    held = {name: x for name, x in vars(found).items() if name in _FIELDS and x is not None} if found is not None else {}
-    absent = {name: np.empty((0,) * axes, kind) for name, (kind, axes) in _FIELDS.items() if name not in held}
-    return Results(**absent, **{name: np.ascontiguousarray(x, _FIELDS[name][0]) for name, x in held.items()})

@@ -124,8 +124,7 @@ class Search:
         features = self.rule.knowledge is not None
         if device is not None:
             self._device = device.share(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, moves=moves, features=features,
-                policy=policy,
+                size, self.num_leaves, self.playouts_per_leaf, seed=self.seed, moves=moves, features=features, policy=policy
             )
         else:
             self._device = Leaves(
@@ -135,7 +134,7 @@ class Search:
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         stream = checks.integer("stream", stream, 0, checks.INT32_MAX)
-        self._rounds = Rounds(self._device, settings, ties, self.in_flight, stream)
+        self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream)
         self._plant(position)
 
     # What a program asks.

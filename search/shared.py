@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxgo import LeafResults, Leaves
+from jaxgo import Leaves
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
+from jaxgo.running.leaf_results import Rows
 from jaxgo.running.request import check_seed
 from search.turns import Turns
 
@@ -33,16 +34,14 @@ class _Call:
     """Leaves of several searches in one call of the device."""
 
     def __init__(self, leaves: Leaves, begun):
-        self.leaves, self.begun, self._results = leaves, begun, None
+        self.leaves, self.begun = leaves, begun
 
     @property
     def done(self) -> bool:
         return self.leaves.done(self.begun)
 
-    def results(self) -> LeafResults:
-        if self._results is None:
-            self._results = self.leaves.gather(self.begun)
-        return self._results
+    def rows(self, which: slice) -> Rows:
+        return self.leaves.rows(self.begun).some(which)
 
 
 @dataclasses.dataclass(eq=False)
@@ -52,11 +51,17 @@ class _Request:
     owner: object
     priority: int
     seed: int
-    arrays: tuple
+    columns: np.ndarray
+    """uint32 [rows, n], see `jaxgo.running.leaf_columns`."""
     call: _Call | None = None
     """The call that they are part of, None as long as they wait."""
     rows: slice | None = None
     """Where in it."""
+
+    @property
+    def count(self) -> int:
+        """Of the leaves."""
+        return self.columns.shape[1]
 
 
 class SharedLeaves:
@@ -107,11 +112,10 @@ class SharedLeaves:
         return Seat(self, owner, priority)
 
     def share(
-        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, features: bool = False,
-        policy: Policies = None,
-    ) -> "Share":  # fmt: skip
+        self, size: int, leaves: int, playouts: int, *, seed, moves: bool, features: bool = False, policy: Policies = None
+    ) -> "Share":
         """The device as one search sees it that is its own owner; see `Seat.share`."""
-        return self.seat().share(size, leaves, playouts, komi=komi, seed=seed, moves=moves, features=features, policy=policy)
+        return self.seat().share(size, leaves, playouts, seed=seed, moves=moves, features=features, policy=policy)
 
     def flush(self, patient: bool = False) -> None:
         """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit.
@@ -121,7 +125,7 @@ class SharedLeaves:
         """
         self._under_way = [call for call in self._under_way if not call.done]
         while self._waiting and len(self._under_way) < CALLS:
-            if patient and sum(len(request.arrays[0]) for request in self._waiting) < self._leaves.leaves:
+            if patient and sum(request.count for request in self._waiting) < self._leaves.leaves:
                 break
             self._send()
 
@@ -144,18 +148,18 @@ class SharedLeaves:
         """Sends one call: the leaves that `_choose` chooses."""
         chosen = self._choose()
         self._waiting = collections.deque(request for request in self._waiting if request not in chosen)
-        *arrays, komi = (np.concatenate(columns) for columns in zip(*(request.arrays for request in chosen)))
-        call = _Call(self._leaves, self._leaves.submit(*arrays, komi=komi, seed=chosen[0].seed))
+        call = _Call(self._leaves, self._leaves.begin(np.concatenate([request.columns for request in chosen], axis=1)))
         start = 0
         for request in chosen:
-            request.call, request.rows = call, slice(start, start + len(request.arrays[0]))
+            request.call, request.rows = call, slice(start, start + request.count)
             start = request.rows.stop
         self._under_way.append(call)
         for future in call.begun.futures:
             future.add_done_callback(lambda _: self._on_done())
 
     def _choose(self) -> list[_Request]:
-        """What goes into the next call: requests of one seed, of owners one after the other, as long as there is room.
+        """What goes into the next call: requests of owners one after the other, as long as there is room; of one seed, where the
+        device knows no others in a call.
 
         Of an owner those of the highest priority come first; among these in turn the oldest and the smallest, so that young trees
         do not wait for many large rounds of others.
@@ -165,17 +169,19 @@ class SharedLeaves:
         for request in self._waiting:
             by_owner.setdefault(request.owner, []).append(request)
         for requests in by_owner.values():
-            requests.sort(key=lambda request: (-request.priority, len(request.arrays[0]) if self._smallest_first else 0))
+            requests.sort(key=lambda request: (-request.priority, request.count if self._smallest_first else 0))
         order = self._turns.order(by_owner)
         self._turns.took(order[0])
-        chosen, room, seed = [], self._leaves.leaves, by_owner[order[0]][0].seed
-        lines = [[request for request in by_owner[owner] if request.seed == seed] for owner in order]
+        chosen, room, lines = [], self._leaves.leaves, [by_owner[owner] for owner in order]
+        if self._leaves.one_seed:
+            seed = lines[0][0].seed
+            lines = [[request for request in line if request.seed == seed] for line in lines]
         while lines:
             for line in lines:
                 request = line.pop(0) if line else None
-                if request is not None and len(request.arrays[0]) <= room:
+                if request is not None and request.count <= room:
                     chosen.append(request)
-                    room -= len(request.arrays[0])
+                    room -= request.count
             lines = [line for line in lines if line and room]
         return chosen
 
@@ -191,9 +197,8 @@ class Seat:
         self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
 
     def share(
-        self, size: int, leaves: int, playouts: int, *, komi: float, seed, moves: bool, features: bool = False,
-        policy: Policies = None,
-    ) -> "Share":  # fmt: skip
+        self, size: int, leaves: int, playouts: int, *, seed, moves: bool, features: bool = False, policy: Policies = None
+    ) -> "Share":
         """The device as one search sees it.
 
         Raises:
@@ -209,15 +214,15 @@ class Seat:
         checks.integer("leaves", leaves, 1, device.leaves)
         if not isinstance(check_seed(seed), int):
             raise TypeError("seed must be an integer where searches share a device")
-        return Share(self._shared, self, leaves, komi, seed)
+        return Share(self._shared, self, leaves, seed)
 
 
 class Share:
     """A search's share of the device: what `search.rounds.Rounds` needs of `jaxgo.Leaves`."""
 
-    def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int, komi: float, seed: int):
-        self._shared, self._seat, self._komi, self._seed = shared, seat, komi, seed
-        self.leaves, self.playouts = leaves, shared._leaves.playouts
+    def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int, seed: int):
+        self._shared, self._seat, self._seed, device = shared, seat, seed, shared._leaves
+        self.leaves, self.playouts, self.moves, self.features = leaves, device.playouts, device.moves, device.features
 
     @property
     def busy_seconds(self) -> float:
@@ -234,10 +239,9 @@ class Share:
     def close(self) -> None:
         """Leaves the device to the others."""
 
-    def submit(self, words, ko, passes, black, moves, streams, before) -> _Request:
-        """Hands leaves in; `SharedLeaves.flush` sends them."""
-        arrays = words, ko, passes, black, moves, streams, before, np.full(len(moves), self._komi)
-        request = _Request(self._seat.owner, self._seat.priority, self._seed, arrays)
+    def begin(self, columns: np.ndarray) -> _Request:
+        """Hands leaves in, as `jaxgo.Leaves.begin` takes them; `SharedLeaves.flush` sends them."""
+        request = _Request(self._seat.owner, self._seat.priority, self._seed, columns)
         self._shared._waiting.append(request)
         return request
 
@@ -257,5 +261,6 @@ class Share:
         """Takes leaves back that are still waiting; what the device already has, others share."""
         self._shared._drop(request)
 
-    def gather(self, request: _Request) -> LeafResults:
-        return request.call.results().some(request.rows)
+    def rows(self, request: _Request) -> Rows:
+        """What the device has found."""
+        return request.call.rows(request.rows)

@@ -154,6 +154,11 @@ class Fields:
         self._fields = {name: (np.dtype(dtype), shape) for name, (dtype, shape) in fields.items()}
         self._bounds = [0, *itertools.accumulate(math.prod(shape) for _, shape in self._fields.values())]
 
+    @property
+    def starts(self) -> dict[str, int]:
+        """In which word of a row each array begins."""
+        return dict(zip(self._fields, self._bounds))
+
     def pack(self, **values: jax.Array) -> jax.Array:
         """uint32 [n, C] of arrays [n, ...] on the device, of the types and shapes of the fields."""
         # A number of fewer bits has a word of its own.

@@ -29,7 +29,7 @@ from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import Records, num_columns_of_position
-from jaxgo.running import chunks, processes
+from jaxgo.running import at_work, chunks, processes
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
 from jaxgo.running.request import Request
 
@@ -199,7 +199,7 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
         return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
 
     def run(group: list[Chunk], devices: tuple[jax.Device, ...]) -> list[Any]:
-        with as_by_default():
+        with as_by_default(), at_work.on(devices):
             return end(group, begin(group, devices))
 
     def in_step() -> processes.InStep:

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -131,6 +131,52 @@ def fields_of_playouts() -> Fields:
     return Fields(wins=(np.int32, ()), lead=(np.int32, ()), squares=(np.int32, (2,)))
 
 
+class Rows(NamedTuple):
+    """What a device tells of n leaves as it comes, each array's first axis theirs; `Places` says where in a row things are."""
+
+    positions: np.ndarray
+    """uint32 [n, .], of `fields_of_position`."""
+    playouts: np.ndarray
+    """uint32 [n, .], of `fields_of_playouts`."""
+    first_plays: np.ndarray
+    """`LeafResults.first_plays`."""
+    events: np.ndarray
+    """`LeafResults.events`; [n, 0, 0] unless moves are told."""
+    results: np.ndarray
+    """`LeafResults.results`; [n, 0] likewise."""
+
+    def some(self, index) -> "Rows":
+        """Those of some leaves."""
+        return Rows(*(x[index] for x in self))
+
+
+class Places(NamedTuple):
+    """Where in `Rows.positions` fields begin, and where in `Rows.playouts`, each named as in `LeafResults`.
+
+    Numbers of fewer than 32 bits are as they are in int32. Of `hash` the first word is the upper half; `squares` are the first
+    number times `jaxgo.results.sums.LOW` and the second.
+    """
+
+    words: int
+    hash: int
+    ko: int
+    margin: int
+    passes: int
+    legal_bits: int
+    useful_bits: int
+    features: int
+    """0 if they are not told."""
+    wins: int
+    lead: int
+    squares: int
+
+    @classmethod
+    def of(cls, size: int, features: bool) -> "Places":
+        """For boards of a size, with features or without."""
+        position = fields_of_position(size, features).starts
+        return cls(**{"features": 0} | position | fields_of_playouts().starts)
+
+
 class Room:
     """Room on the host for what devices tell of a call's leaves.
 
@@ -142,45 +188,38 @@ class Room:
     """
 
     def __init__(self, size: int, count: int, playouts: int, features: bool):
-        self._of_position, self._of_playouts = fields_of_position(size, features), fields_of_playouts()
-        self._size = size
-        self._position, self._playouts = self._of_position.room(count), self._of_playouts.room(count)
-        self._first_plays = np.empty((count, 2, 2, 32 * bb.num_point_words(size)), np.int16)
-        self._events = np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16)
-        self._results = np.empty((count, playouts), np.int8)
+        self.rows = Rows(
+            fields_of_position(size, features).room(count), fields_of_playouts().room(count),
+            np.empty((count, 2, 2, 32 * bb.num_point_words(size)), np.int16),
+            np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16), np.empty((count, playouts), np.int8),
+        )  # fmt: skip
 
     def part(self, start: int, end: int) -> "Room":
         """The same room for some of the leaves."""
         part = copy.copy(self)
-        part._position, part._playouts = self._position[start:end], self._playouts[start:end]
-        part._first_plays = self._first_plays[start:end]
-        part._events, part._results = self._events[start:end], self._results[start:end]
+        part.rows = self.rows.some(slice(start, end))
         return part
 
     def take_positions(self, rows: np.ndarray) -> None:
-        """Takes the rows of `fields_of_position`, uint32 [B, .]."""
-        self._position[...] = rows
+        """Takes `Rows.positions`."""
+        self.rows.positions[...] = rows
 
-    def take_playouts(
-        self, rows: np.ndarray, first_plays: np.ndarray, events: np.ndarray | None = None, results: np.ndarray | None = None
-    ) -> None:  # fmt: skip
-        """Takes the rows of `fields_of_playouts`, `LeafResults.first_plays`, and if moves are told the events, int16
-        [B, K, max_plies], and the results in halves, int8 [B, K]."""
-        self._playouts[...], self._first_plays[...] = rows, first_plays
-        if events is not None and results is not None:
-            self._events[...], self._results[...] = events, results
+    def take_playouts(self, *rows: np.ndarray) -> None:
+        """Takes the rest of `Rows`, the last two only if moves are told."""
+        for room, brought in zip(self.rows[1:], rows):
+            room[...] = brought
 
-    def found(self) -> LeafResults:
-        """What has been taken."""
-        out: dict[str, Any] = {"size": self._size, "features": None, "first_plays": self._first_plays}
-        out |= self._of_position.unpack(self._position) | self._of_playouts.unpack(self._playouts)
-        high, low = out["hash"].astype(np.uint64).T
-        out["hash"] = high << np.uint64(32) | low
-        high, low = out["squares"].astype(np.int64).T
-        out["squares"] = high * sums.LOW + low
-        if not self._results.size:
-            return LeafResults(**out, events=None, results=None)
-        return LeafResults(**out, events=self._events, results=self._results)
+
+def found(size: int, features: bool, rows: Rows) -> LeafResults:
+    """What rows say, in arrays of their own."""
+    out: dict[str, Any] = {"size": size, "features": None, "first_plays": rows.first_plays}
+    out |= fields_of_position(size, features).unpack(rows.positions) | fields_of_playouts().unpack(rows.playouts)
+    high, low = out["hash"].astype(np.uint64).T
+    out["hash"] = high << np.uint64(32) | low
+    high, low = out["squares"].astype(np.int64).T
+    out["squares"] = high * sums.LOW + low
+    told = rows.results.size > 0
+    return LeafResults(**out, events=rows.events if told else None, results=rows.results if told else None)
 
 
 def describe(g: Geometry, position: Position, last_moves: tuple[jax.Array, jax.Array] | None = None) -> jax.Array:

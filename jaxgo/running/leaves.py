@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxgo.backends.choice import workers_of
+from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY
 from jaxgo.board.geometry import geometry
@@ -21,11 +21,12 @@ from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import columns_of
 from jaxgo.results import outcome
+from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import LeafResults as LeafResults
-from jaxgo.running.leaf_results import Room
+from jaxgo.running.leaf_results import Room, Rows, found
 from jaxgo.running.request import Devices, Seed, seed_words
 from jaxgo.running.ring import Rings
-from jaxgo.running.ring_program import Shape
+from jaxgo.running.ring_program import Shape, flies
 
 #: Calls of fewer leaves are not shared out among workers.
 LEAST = 4
@@ -67,7 +68,7 @@ class Leaves:
         self._share, self._workers = -(-self.leaves // len(workers)), workers
         form, arrays = _form_of(policy, self.size)
         self._shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
-        self._num_columns, self._bounds = self._shape.num_columns, outcome.bounds(self.komi, self.size**2)
+        self._bounds = outcome.bounds(self.komi, self.size**2)
         self._rings, self._busy = Rings(self._shape, workers, arrays), 0.0
 
     @property
@@ -79,6 +80,11 @@ class Leaves:
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together."""
         return self._busy + sum(ring.busy for ring in self._rings.rings)
+
+    @property
+    def one_seed(self) -> bool:
+        """Whether all leaves of a call must have the same seed, as on devices whose playouts are not left under way."""
+        return not all(flies(self._shape, backend_of(device)) for device in self._workers)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
@@ -145,18 +151,32 @@ class Leaves:
             )
         ]  # fmt: skip
         *numbers, before = numbers
-        numbers.insert(2, checks.bools("black", black, (count,)))
+        numbers.insert(leaf_columns.BLACK, checks.bools("black", black, (count,)))
         bounds = self._bounds if komi is None else outcome.bounds(checks.komis(komi, count), points)
         key = self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1))
-        columns = np.empty((self._num_columns, count), np.uint32)
+        columns = np.empty((self._shape.num_columns, count), np.uint32)
         columns[:num_words] = words.T
         of_leaves = columns[num_words:].view(np.int32)
         for row, values in zip(of_leaves, (*numbers, *bounds.T)):
             row[...] = values
-        for row, word in zip(columns[num_words + 7 :], key):
+        for row, word in zip(columns[num_words + leaf_columns.SEED :], key):
             row[...] = word
         if self.features:
-            of_leaves[-1] = before
+            of_leaves[leaf_columns.BEFORE] = before
+        return self.begin(columns)
+
+    def begin(self, columns: np.ndarray) -> "Call":
+        """Begins a call whose columns the caller writes, as `jaxgo.running.leaf_columns` says: what `submit` does with checked
+        arguments, for programs that ask for many leaves a second. They are not checked.
+
+        Args:
+          columns: uint32 [rows, n], n at most `leaves`; not to be written to until the call is finished. Each leaf has its own
+            komi, and its own seed unless `one_seed`.
+
+        Raises:
+          RuntimeError: `close` has been called.
+        """
+        count = columns.shape[1]
         parts = max(-(-count // self._share), min(self.num_workers, -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
         room = Room(self.size, count, self.playouts if self.moves else 0, self.features)
@@ -177,9 +197,13 @@ class Leaves:
 
     def gather(self, call: "Call") -> LeafResults:
         """The results of a call, in the order of its leaves; waits for them."""
+        return found(self.size, self.features, self.rows(call))
+
+    def rows(self, call: "Call") -> Rows:
+        """The same as they come from the device, for programs that read them themselves."""
         for future in call.futures:
             future.result()
-        return call.room.found()
+        return call.room.rows
 
 
 def _form_of(policy: Policies, size: int) -> tuple[PolicyForm | None, list[np.ndarray]]:

@@ -34,7 +34,7 @@ import numpy as np
 from jaxgo.backends import exchange
 from jaxgo.backends.choice import backend_of
 from jaxgo.base.trials import as_by_default
-from jaxgo.running import ring_program
+from jaxgo.running import at_work, ring_program
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
@@ -42,12 +42,9 @@ from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 TOGETHER, ENOUGH = 4, 1024
 #: Seconds that a program waits for a call before it ends.
 PATIENCE = 0.002
-#: Seconds after which it ends in any case: alone on its device, and where other rings wait for that.
-LONGEST, LONGEST_OF_MANY = 1.0, 0.05
-
-#: Rings at work on each device.
-_at_work: collections.Counter[jax.Device] = collections.Counter()
-_counting = threading.Lock()
+#: Seconds after which it ends in any case: where nothing else of jaxgo's waits for the device, and where something does. To begin
+#: one takes some 2 ms.
+LONGEST, LONGEST_OF_MANY = 0.25, 0.05
 
 
 @dataclasses.dataclass(eq=False)
@@ -207,11 +204,10 @@ class Ring:
 
     def _set_flying(self, flying: bool) -> None:
         self.flying = flying
-        with _counting:
-            _at_work[self._device] += 1 if flying else -1
+        at_work.count(self._device, 1 if flying else -1)
 
     def _has_had_its_time(self, start: float) -> bool:
-        return time.perf_counter() - start > (LONGEST if _at_work[self._device] <= 1 else LONGEST_OF_MANY)
+        return time.perf_counter() - start > (LONGEST_OF_MANY if at_work.is_crowded(self._device) else LONGEST)
 
     def _run(self) -> None:
         """Runs the program once."""

@@ -24,11 +24,8 @@ from jaxgo.playing.playout import NO_ITEM, Job, Ready
 from jaxgo.playing.policies.policy import Policy, PolicyForm
 from jaxgo.playing.tick import LOGGED, Wants
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
-from jaxgo.running import leaf_results
+from jaxgo.running import leaf_columns, leaf_results
 
-#: A leaf's columns beyond its position's: the move, the bounds of its results, the seed. Where features are wanted there is one
-#: more, the move before.
-MORE_COLUMNS = 5
 #: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long: young trees wait for them less on
 #: fewer lanes, and the rate is a twentieth lower (measured). On large boards, from 16x16 on, where a playout takes longest, so
 #: many times as many.
@@ -60,12 +57,12 @@ class Shape:
     @property
     def num_kept(self) -> int:
         """Columns of a leaf that the table keeps."""
-        return num_columns_of_position(geometry(self.size)) + MORE_COLUMNS
+        return leaf_columns.number(self.size, False)
 
     @property
     def num_columns(self) -> int:
-        """Of a leaf."""
-        return self.num_kept + self.features
+        """Of a leaf (see `jaxgo.running.leaf_columns`)."""
+        return leaf_columns.number(self.size, self.features)
 
     @property
     def room(self) -> int:

@@ -139,10 +139,10 @@ def test_the_tree_depends_on_seed_and_visits_alone(rule, in_flight):
 
 @pytest.mark.parametrize(
     ("size", "playouts", "rounds"),
-    [(9, 512, 16), (13, 512, 16), (19, 512, 8), (9, 2048, 8), (9, 16_000, 8), (2, 1, 64), (14, 1, 8)],
+    [(9, 512, 48), (13, 512, 48), (19, 512, 8), (9, 2048, 12), (9, 16_000, 8), (2, 1, 64), (14, 1, 8)],
 )
 def test_small_rounds_are_more(size, playouts, rounds):
-    """Up to 8,192 playouts on boards that are played quickly."""
+    """Up to 24,576 playouts on boards that are played quickly."""
     assert rounds_in_flight(size, playouts) == rounds
 
 

@@ -7,12 +7,16 @@ import pytest
 
 import jaxgo
 from jaxgo import BLACK
+from jaxgo.board.geometry import geometry
+from jaxgo.running import leaf_columns
 from search import UCB1, Rave, Search
 from search.restrictions import Restrictions
 from search.shared import SharedLeaves
 from tests.search.trees import assert_same_trees, nodes_by_path
 
 VISITS = 600
+#: The row of streams in what is asked of leaves on 5x5.
+STREAM = 2 * geometry(5).num_words + leaf_columns.STREAM
 
 
 @pytest.fixture(scope="module")
@@ -154,13 +158,13 @@ class Someone:
 class Calls:
     """A device that answers nothing, and keeps what it is sent: the owners' numbers of leaves, call by call."""
 
-    size, leaves, playouts, moves, features = 5, 64, 8, False, False
+    size, leaves, playouts, moves, features, one_seed = 5, 64, 8, False, False, False
 
     def __init__(self):
         self.sent: list[np.ndarray] = []
 
-    def submit(self, words, ko, passes, black, moves, streams, before, *, komi, seed):
-        self.sent.append(np.bincount(streams, minlength=3))
+    def begin(self, columns: np.ndarray):
+        self.sent.append(np.bincount(columns[STREAM], minlength=3))
         return types.SimpleNamespace(futures=[])
 
 
@@ -177,12 +181,14 @@ def calls(shared, monkeypatch):
 
 def hand_in(share, owner: int, count: int) -> None:
     """Hands leaves of a round in; their streams say whose they are."""
-    share.submit(*(np.zeros(count, np.int32) for _ in range(5)), np.full(count, owner), np.zeros(count, np.int32))
+    columns = np.zeros((leaf_columns.number(5, False), count), np.uint32)
+    columns[STREAM] = owner
+    share.begin(columns)
 
 
 def shares(shared, owners: list, priorities=None) -> list:
     priorities = priorities or [0] * len(owners)
-    return [shared.seat(o, p).share(5, 64, 8, komi=0.5, seed=0, moves=False, features=False) for o, p in zip(owners, priorities)]
+    return [shared.seat(o, p).share(5, 64, 8, seed=0, moves=False, features=False) for o, p in zip(owners, priorities)]
 
 
 def test_owners_take_turns(shared, calls):

@@ -1,6 +1,5 @@
 """Leaves on their way: however calls follow each other on a device, they get the playouts of their names."""
 
-import collections
 import concurrent.futures
 import itertools
 import threading
@@ -15,7 +14,7 @@ from jaxgo import LeafResults, Leaves, Position
 from jaxgo.backends import choice
 from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.programs import Programs
-from jaxgo.running import ring, ring_program
+from jaxgo.running import at_work, ring, ring_program
 from tests.positions import FEW
 
 SIZE, LEAVES, PLAYOUTS = 5, 16, 4
@@ -115,7 +114,7 @@ def test_dropped_calls_leave_no_trace():
 
 def test_a_program_ends_where_another_ring_waits_for_the_device(monkeypatch):
     """And only there: alone it goes on and on."""
-    while any(ring._at_work.values()):  # those of other tests end on their own
+    while at_work.any_is():  # those of other tests end on their own
         time.sleep(0.001)
     begun, real = [], ring_program.compiled
 
@@ -124,20 +123,23 @@ def test_a_program_ends_where_another_ring_waits_for_the_device(monkeypatch):
         return real(*key)
 
     monkeypatch.setattr(ring_program, "compiled", compiled)
-    at_work = collections.Counter()
-    for name, x in (("_at_work", at_work), ("LONGEST", 60.0), ("LONGEST_OF_MANY", 0.0), ("PATIENCE", 60.0)):
+    for name, x in (("LONGEST", 60.0), ("LONGEST_OF_MANY", 0.0), ("PATIENCE", 60.0)):
         monkeypatch.setattr(ring, name, x)
+    monkeypatch.setattr(at_work, "_side_by_side", lambda device: 2)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
     for i in range(3):
         leaves.gather(start(leaves, 16, 16 * i))
-    assert len(begun) == 1
-    (device,) = at_work
-    at_work[device] += 1
-    for i in range(3):
-        leaves.gather(start(leaves, 16, 16 * i))
-    assert len(begun) == 3  # the first of these calls found the program waiting for it
+    device = jax.devices()[0]
+    with at_work.on([device]):
+        for i in range(3):
+            leaves.gather(start(leaves, 16, 16 * i))
+        assert len(begun) == 1  # they run side by side
+        with at_work.on([device]):
+            for i in range(3):
+                leaves.gather(start(leaves, 16, 16 * i))
+            assert len(begun) == 3  # the first of these calls found the program waiting for it
     leaves.close()
-    while at_work[device] > 1:  # or the ring would take itself off the count of the tests that follow
+    while at_work.any_is():
         time.sleep(0.001)
 
 
@@ -223,8 +225,8 @@ def test_programs_go_on_from_call_to_call(monkeypatch):
         return real(*key)
 
     monkeypatch.setattr(ring_program, "compiled", compiled)
-    monkeypatch.setattr(ring, "LONGEST", 60.0)
-    monkeypatch.setattr(ring, "LONGEST_OF_MANY", 60.0)
+    for name in ("LONGEST", "LONGEST_OF_MANY"):
+        monkeypatch.setattr(ring, name, 60.0)
     monkeypatch.setattr(ring, "PATIENCE", 60.0)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
     for i in range(5):

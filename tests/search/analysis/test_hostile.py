@@ -10,7 +10,7 @@ import tracemalloc
 
 import pytest
 
-from jaxgo.running import ring
+from jaxgo.running import at_work
 from search.analysis import complaints
 from search.analysis import query as queries
 from search.analysis.options import ServiceOptions
@@ -163,7 +163,7 @@ def test_a_long_game_is_played_once_and_histories_are_made_when_a_search_begins(
     moves = [["B", "pass"], ["W", "pass"]] * (number // 2)
     line = json.dumps(query("p", moves=moves, analyzeTurns=list(range(number + 1)), maxVisits=200)).encode()
     # Python up to 3.13 may crash if tracing stops while threads that are not Python's own begin to run Python.
-    assert eventually(lambda: not any(ring._at_work.values()))
+    assert eventually(lambda: not at_work.any_is())
     tracemalloc.start()
     try:
         talk.client.read(line)

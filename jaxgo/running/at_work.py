@@ -1,0 +1,57 @@
+"""How many of this process's programs want each device, so that those that go on for long make room for others.
+
+A CPU's programs are run by threads of XLA's, one for each core or simulated device, which all devices of the CPU share; other
+devices run one program after the other.
+"""
+
+import collections
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+_counts: collections.Counter[Any] = collections.Counter()
+_counting = threading.Lock()
+
+
+def count(device: jax.Device, more: int) -> None:
+    """Counts programs that begin (1) or end (-1)."""
+    with _counting:
+        _counts[_line_of(device)] += more
+
+
+@contextlib.contextmanager
+def on(devices: Sequence[jax.Device]) -> Iterator[None]:
+    """Counts a program while it runs."""
+    for device in devices:
+        count(device, 1)
+    try:
+        yield
+    finally:
+        for device in devices:
+            count(device, -1)
+
+
+def any_is() -> bool:
+    """Whether any program is at work."""
+    return any(_counts.values())
+
+
+def is_crowded(device: jax.Device) -> bool:
+    """Whether more programs are at work than run side by side, so that some wait."""
+    return _counts[_line_of(device)] > _side_by_side(device)
+
+
+def _line_of(device: jax.Device) -> Any:
+    """What stands for all devices whose programs wait for each other."""
+    return device.client if device.platform == "cpu" else device
+
+
+def _side_by_side(device: jax.Device) -> int:
+    if device.platform != "cpu":
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores, device.client.local_device_count())
