@@ -140,7 +140,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
 def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
     """Adds one leaf's results, sums for its mover, to it and to all nodes above."""
     playouts, distance, node = terms.playouts, 0, leaf
-    pool = FIRST if terms.credit == AMAF and playouts <= MOST_IN_A_BYTE else NARROW
+    pool = NARROW if terms.credit == AMAF and playouts > MOST_IN_A_BYTE else FIRST
     while True:
         x = memory.nodes[node]
         x.wins += wins
@@ -206,7 +206,7 @@ def take_back(memory, leaf, playouts, losses):
 def repeats(memory, history, node, hash):
     """Whether a new node's position has been on the board before (positional superko); after a pass it may have been."""
     x = memory.nodes[node]
-    if x.parent == NONE or x.move == memory.first.shape[2] - 1:
+    if x.parent == NONE or x.move == memory.narrow.shape[3] - 1:
         return False
     for earlier in history:
         if earlier == hash:
@@ -227,7 +227,7 @@ def strike(memory, node, move):
     if child != NONE:
         unlink(memory, child)
         memory.nodes[child].state = STRUCK
-    open_last_resort(memory.open[node], memory.first.shape[2] - 1)
+    open_last_resort(memory.open[node], memory.narrow.shape[3] - 1)
 
 
 @part
@@ -254,7 +254,7 @@ def hash_of(found, at):
 @part
 def describe(memory, terms, node, found):
     """Notes what the device says of a new node, a row of `Rows.positions`, and which moves it may try."""
-    x, open_moves, pass_move, at = memory.nodes[node], memory.open[node], memory.first.shape[2] - 1, terms.places
+    x, open_moves, pass_move, at = memory.nodes[node], memory.open[node], memory.narrow.shape[3] - 1, terms.places
     x.state, x.hash, x.margin = READY, hash_of(found, at), signed(found[at.margin])
     x.ko, x.passes = signed(found[at.ko]), signed(found[at.passes])
     for word in range(memory.words.shape[1]):

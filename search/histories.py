@@ -14,6 +14,8 @@ from search.nodes import has_bit
 
 #: Credit rules by number.
 NO_CREDIT, AMAF, WEIGHTED_V1, WEIGHTED_V2, MCTR = range(5)
+#: In `Played.when`: at no ply.
+NEVER = (1 << 31) - 1
 NUMBERS = {None: NO_CREDIT, "amaf": AMAF, "weighted_v1": WEIGHTED_V1, "weighted_v2": WEIGHTED_V2, "mctr_simple": MCTR}
 
 
@@ -24,17 +26,21 @@ class Played(NamedTuple):
     """int16 [leaves, K, T]: all leaves' moves, P for a pass, with `CAPTURE` where they captured; this one's in row `row[0]`."""
     row: np.ndarray
     """int64 [1]."""
-    moves: np.ndarray
-    """int16 [K, T]: this leaf's moves, to the end of the prefix and one more."""
     won: np.ndarray
     """int64 [K]: results in halves, for the player to move at the leaf."""
     length: np.ndarray
-    """int64 [K]: plies."""
+    """int64 [K]: plies; of MCTR's prefixes whether there are any."""
     weights: np.ndarray
     """float32 [2, K, M]: what each point has earned the leaf's mover and the other in each playout, the tree's moves aside: 1 for
     a first play by AMAF, the numerator of its weight by Williams's rules, a whole number."""
     prefix: np.ndarray
     """int64 [K]: plies before the first that captures or repeats a point."""
+    when: np.ndarray
+    """int32 [2, K, M]: at which ply of the prefix the leaf's mover and the other play at each point, or NEVER."""
+    plays: np.ndarray
+    """int32 [2, K, T + 1]: how many of the first plies are plays, not passes, of the leaf's mover and of the other."""
+    may_go_on: np.ndarray
+    """int32 [2, M], scratch: 0 where a play of either ends prefixes, otherwise NEVER."""
     line: np.ndarray
     """int16 [depth]: ends with the tree's moves to the leaf, of which the last d are below the node."""
     line_captured: np.ndarray
@@ -46,9 +52,9 @@ class Played(NamedTuple):
         numbers = np.empty((3, playouts), np.int64)
         return cls(
             events=np.empty((0, playouts, plies), np.int16), row=np.empty(1, np.int64),
-            moves=np.empty((playouts, plies), np.int16), won=numbers[0], length=numbers[1],
-            weights=np.empty((2, playouts, moves), np.float32), prefix=numbers[2], line=np.empty(depth, np.int16),
-            line_captured=np.empty(depth, np.bool_),
+            won=numbers[0], length=numbers[1], weights=np.empty((2, playouts, moves), np.float32), prefix=numbers[2],
+            when=np.empty((2, playouts, moves), np.int32), plays=np.empty((2, playouts, plies + 1), np.int32),
+            may_go_on=np.empty((2, moves), np.int32), line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
         )  # fmt: skip
 
 
@@ -58,24 +64,26 @@ def read_nothing(played):
     played.weights[:] = 0
     for k in range(len(played.won)):
         played.length[k] = played.prefix[k] = 0
+        played.plays[:, k, 0] = 0
 
 
 @part
 def read_playouts(played, credit, used):
-    """Fills `length` of this row's playouts, and what the rule of credit asks for: `moves` and `prefix`, or `weights`.
+    """Fills `length` of this row's playouts, and what the rule of credit asks for: `prefix`, `when` and `plays`, or `weights`.
 
     Args:
       played: the leaf's playouts.
       credit: by which rule points earn.
       used: scratch, int64 [M].
     """
-    used[:] = -1
+    if credit == MCTR:
+        used[:] = -1
     for k in range(len(played.won)):
         events = played.events[played.row[0], k]
-        length = played.length[k] = number_of_plies(events)
         if credit == MCTR:
-            read_prefix(played, k, events[:length], used)
+            read_prefix(played, k, events, used)
             continue
+        length = played.length[k] = number_of_plies(events)
         played.weights[:, k, :] = 0
         if credit == WEIGHTED_V2:
             for ply in range(length):
@@ -103,17 +111,22 @@ def number_of_plies(events):
 
 @part
 def read_prefix(played, k, events, used):
-    """Fills `prefix` of a playout, and `moves` up to there; `used` has no point with the number k yet."""
-    pass_move, end = len(used) - 1, 0
-    while end < len(events):
-        move = events[end] & (CAPTURE - 1)
-        played.moves[k, end] = move
+    """Fills `prefix`, `when` and `plays` of a playout; `used` has no point with the number k yet."""
+    pass_move, end, when, plays = len(used) - 1, 0, played.when, played.plays
+    when[:, k, :] = NEVER
+    plays[:, k, 0] = 0
+    while end < len(events) and events[end] >= 0:
+        move, player = events[end] & (CAPTURE - 1), end & 1
         if move != pass_move:
             if events[end] >= CAPTURE or used[move] == k:
                 break
             used[move] = k
+            when[player, k, move] = end
         end += 1
+        plays[1 - player, k, end] = plays[1 - player, k, end - 1]
+        plays[player, k, end] = plays[player, k, end - 1] + (1 if move != pass_move else 0)
     played.prefix[k] = end
+    played.length[k] = len(events) > 0 and events[0] >= 0
 
 
 @part
@@ -186,26 +199,28 @@ def share_prefixes(played, depth, legal, earned, used):
             used[move] = 1
             own += 1 - (line & 1)
         line += 1
+    leaf_player = depth & 1
+    for player in range(2):
+        for move in range(pass_move):
+            ends = used[move] != 0 or not has_bit(legal[player ^ leaf_player], move)
+            played.may_go_on[player, move] = 0 if ends else NEVER
     shares = shares_won = 0.0
     for k in range(len(played.won)):
-        end, number = 0, own
-        # A capture by the very first ply is still in the prefix.
-        last = max(played.prefix[k], min(1 - depth, played.length[k])) if not ended else 0
-        while end < last:
-            move, other = played.moves[k, end], (depth + end) & 1
-            if move != pass_move:
-                if used[move] != 0 or not has_bit(legal[other], move):
-                    break
-                number += 1 - other
-            end += 1
+        end, first = np.int64(0 if ended else played.prefix[k]), -1
+        if end > 0:
+            for move in range(pass_move):
+                mine = played.when[0, k, move] | played.may_go_on[0, move]
+                end = min(end, mine, played.when[1, k, move] | played.may_go_on[1, move])
+        number = own + played.plays[leaf_player, k, end]
+        if depth == 0 and played.prefix[k] == 0 and played.length[k] > 0:
+            number, first = 1, np.int64(played.events[played.row[0], k, 0] & (CAPTURE - 1))  # captures, as the very first ply
         if number > 0:
-            share, won = 1.0 / number, float(2 - played.won[k] if depth & 1 else played.won[k])
+            share, won = 1.0 / number, float(2 - played.won[k] if leaf_player else played.won[k])
             shares, shares_won = shares + share, shares_won + share * won
-            for ply in range(depth & 1, end, 2):
-                move = played.moves[k, ply]
-                if move != pass_move:
-                    earned[0, 0, move] += share
-                    earned[0, 1, move] += share * won
+            for move in range(pass_move):
+                has = 1.0 if played.when[leaf_player, k, move] < end or move == first else 0.0
+                earned[0, 0, move] += has * share
+                earned[0, 1, move] += has * (share * won)
     for ply in range(0, line, 2):
         move = played.line[top + ply]
         if move != pass_move:

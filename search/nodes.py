@@ -1,9 +1,9 @@
 """The tree's memory: nodes, their links, and the room that their statistics take; compiled.
 
 A node is a record, linked to its parent, its first child and its next sibling. Its statistics of moves lie in one of three pools,
-as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point; from
-the second visit on there is a row of 16-bit counts, or of 32-bit floats where points earn fractions (weighted credits); a node of
-many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and
+as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point, or two
+32-bit floats where points earn fractions (weighted credits); from the second visit on there is a row of 16-bit counts, or of such
+floats, for the moves too; a node of many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and
 their results, side by side, so that choosing a move reads one row instead of all children. All share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
@@ -75,7 +75,7 @@ class Memory(NamedTuple):
     priors: np.ndarray
     """uint8 [n, 2, M]: prior playouts of each move, won and lost (`search.knowledge`); without rows where nothing is known."""
     first: np.ndarray
-    """uint8 [rows, C, M]: n * n + w of n playouts with results w."""
+    """uint8 [rows, C, 1, M]: n * n + w of n playouts with results w; or float32 [rows, C, 2, M] for fractions, as in `narrow`."""
     narrow: np.ndarray
     """uint16, or float32 for fractions, [rows, C + 1, 2, M]: what each point has earned, and that times the results of its
     earner; last the visits of each move, those on their way included, and their results for the mover, in halves."""
@@ -359,9 +359,12 @@ def read_row(memory, pool, row, colour, out):
     if pool == NARROW:
         for what in range(2):
             copy(out[what], memory.narrow[row, colour, what])
+    elif pool == FIRST and colour < memory.first.shape[1] and memory.first.shape[2] == 2:
+        for what in range(2):
+            copy(out[what], memory.first[row, colour, what])
     elif pool == FIRST and colour < memory.first.shape[1]:
         for move in range(out.shape[1]):
-            code = np.float64(memory.first[row, colour, move])
+            code = np.float64(memory.first[row, colour, 0, move])
             number = math.floor(math.sqrt(code))
             out[0, move], out[1, move] = number, code - number * number
     elif pool == WIDE:
@@ -454,8 +457,12 @@ def add_rave(memory, node, earned, mover, pool):
             x.row, x.pool = row, pool
             for colour in range(colours):
                 number, won = earned[colour ^ mover, 0], earned[colour ^ mover, 1]
-                for move in range(len(number)):
-                    memory.first[row, colour, move] = np.uint8(number[move] * number[move] + won[move])
+                if memory.first.shape[2] == 2:
+                    copy(memory.first[row, colour, 0], number)
+                    copy(memory.first[row, colour, 1], won)
+                else:
+                    for move in range(len(number)):
+                        memory.first[row, colour, 0, move] = np.uint8(number[move] * number[move] + won[move])
     elif can_have_children(memory, node):
         for colour in range(colours):
             for what in range(2):

@@ -193,7 +193,7 @@ class Rounds:
         tree = self._tree
         depth = int(tree.memory.nodes["depth"][leaves].max(initial=0) - tree[tree.root]["depth"])
         plies, held = results.events.shape[2], self._played
-        if depth > len(held.line) or plies > held.moves.shape[1]:
+        if depth > len(held.line) or plies >= held.plays.shape[2]:
             held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * depth)
         played = held._replace(events=results.events)
         take_results(tree.memory, self._terms, self._history, leaves, rows, results, played, self._scratch)

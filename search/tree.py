@@ -154,7 +154,8 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal) + 2 * moves * priors
     # Of each, the number of a free one, too.
     kind, values = np.dtype(np.float32 if fractions else np.uint16), 2 * (colours + 1) * moves
-    pools["bytes"] = np.array([node, colours * moves, kind.itemsize * values, 8 * values]) + number
+    first = np.dtype(np.float32 if fractions else np.uint8), 2 if fractions else 1
+    pools["bytes"] = np.array([node, first[0].itemsize * colours * first[1] * moves, kind.itemsize * values, 8 * values]) + number
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
@@ -164,7 +165,7 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
         nodes=np.zeros(most[0], nodes.NODE), words=np.empty((most[0], words), np.uint32),
         open=np.empty((most[0], bits), np.uint32),
         legal=np.empty((most[0] * legal, 2, bits), np.uint32), priors=np.empty((most[0] * priors, 2, moves), np.uint8),
-        first=np.empty((most[1], colours, moves), np.uint8),
+        first=np.empty((most[1], colours, first[1], moves), first[0]),
         narrow=np.empty((most[2], colours + 1, 2, moves), kind), wide=np.empty((most[3], colours + 1, 2, moves)),
         spare=np.empty((4, most[0]), np.int32), pools=pools, book=book,
     )  # fmt: skip
