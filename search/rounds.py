@@ -137,9 +137,9 @@ class Rounds:
     @property
     def full(self) -> bool:
         """Whether as many rounds are under way as may be."""
-        if not len(self):
+        if not self._under_way:
             return False
-        if not self._tree.ready or len(self) >= self._in_flight:
+        if len(self._under_way) >= self._in_flight or not self._tree.ready:
             return True
         round_of_all = self._device.leaves * self._device.playouts
         return len(self) >= FIRST_ROUNDS and (len(self) + 1) * round_of_all > self._may_be_under_way

@@ -228,6 +228,11 @@ class Search:
         """Rounds under way."""
         return len(self._rounds)
 
+    @property
+    def waits(self) -> bool:
+        """Whether there is nothing to do until the device has finished the oldest round: as many as may be are under way."""
+        return self._rounds.full and not self._rounds.done
+
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
         may = self.visits < visits and not self._rounds.full

@@ -9,6 +9,7 @@ Nothing here locks: one thread drives all searches of a device, step by step (`S
 
 import collections
 import dataclasses
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,12 +34,22 @@ WAIT = 0.05
 class _Call:
     """Leaves of several searches in one call of the device."""
 
-    def __init__(self, leaves: Leaves, begun):
+    def __init__(self, leaves: Leaves, begun, on_done: Callable[[], None]):
         self.leaves, self.begun = leaves, begun
+        self._left = len(begun.futures)
+        self._lock, self._on_done = threading.Lock(), on_done
+        for future in begun.futures:
+            future.add_done_callback(self._part_is_done)
 
     @property
     def done(self) -> bool:
-        return self.leaves.done(self.begun)
+        """Whether all of it is; searches ask often, and futures have locks."""
+        return not self._left
+
+    def _part_is_done(self, _) -> None:
+        with self._lock:
+            self._left -= 1
+        self._on_done()
 
     def rows(self, which: slice) -> Rows:
         return self.leaves.rows(self.begun).some(which)
@@ -148,14 +159,12 @@ class SharedLeaves:
         """Sends one call: the leaves that `_choose` chooses."""
         chosen = self._choose()
         self._waiting = collections.deque(request for request in self._waiting if request not in chosen)
-        call = _Call(self._leaves, self._leaves.begin(np.concatenate([request.columns for request in chosen], axis=1)))
+        call = _Call(self._leaves, self._leaves.begin(np.concatenate([request.columns for request in chosen], axis=1)), self._on_done)
         start = 0
         for request in chosen:
             request.call, request.rows = call, slice(start, start + request.count)
             start = request.rows.stop
         self._under_way.append(call)
-        for future in call.begun.futures:
-            future.add_done_callback(lambda _: self._on_done())
 
     def _choose(self) -> list[_Request]:
         """What goes into the next call: requests of owners one after the other, as long as there is room; of one seed, where the

@@ -96,7 +96,8 @@ class Searches:
     def steps(self, client) -> Iterator[bool]:
         """Goes one step further with each search of a client that can, the most urgent first; yields True after each."""
         mine = (task for task in self.active if task.client is client and task.search is not None and not task.winding_up)
-        for task in sorted(mine, key=lambda task: (-task.priority, task.last_step)):
+        ready = [task for task in mine if not task.search.waits or task.late() or task.finished]
+        for task in sorted(ready, key=lambda task: (-task.priority, task.last_step)):
             try:
                 if task.finished or not self._step(task):
                     continue
