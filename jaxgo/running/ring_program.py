@@ -29,7 +29,7 @@ from jaxgo.running import leaf_columns, leaf_results
 #: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long: young trees wait for them less on
 #: fewer lanes, and the rate is a twentieth lower (measured). On large boards, from 16x16 on, where a playout takes longest, so
 #: many times as many.
-PER_LANE, PER_LANE_BY_POLICY = 4, 8
+PER_LANE, PER_LANE_BY_POLICY = 4, 12
 LARGE, MORE_PER_LANE = 16, 2
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
