@@ -168,7 +168,7 @@ def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | Non
         with k.only(k.inline(lambda item: item >= np.int32(0), item), "written"):
             cell = k.at(k.address("rows"), item, ptx.constant(4))
             room = k.inline(lambda job, batch: job.per_position * batch, job, batch)
-            for word in k.inline(functools.partial(playout.results, g), mine, theirs, lane, black):
+            for word in k.inline(functools.partial(_record, g), mine, theirs, lane, black):
                 k.store(cell, word)
                 cell = k.at(cell, room, ptx.constant(4))
         # Of the lanes that are free now, the first takes the next number, and so on.
@@ -242,6 +242,13 @@ def _begin(
     job = _job(numbers)[0]
     first = playout.ready(g, job, number, row, wants)
     return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0, wants), first.item, first.black
+
+
+def _record(g: Geometry, mine: Board, theirs: Board, lane: Lanes, black: jax.Array) -> tuple[jax.Array, ...]:
+    """A finished lane's record, given the areas of the mover and the other."""
+    *columns, summary = playout.results(g, lane, black)
+    margin = bb.count(mine) - bb.count(theirs)
+    return *columns, playout.with_margin(g, summary, jnp.where(playout.is_of_black(lane, black), margin, -margin))
 
 
 def _areas(k: ptx.Kernel, g: Geometry, lane: Lanes) -> tuple[Board, Board]:

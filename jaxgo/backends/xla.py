@@ -9,10 +9,10 @@ is finished: all of a job (`play_all`), or the oldest leaves of a tree, while la
 Three loops run inside each other:
 
  - ticks: `TICKS` of them, nothing else;
- - change-over: a lane whose playout is over is scored, lays the result into its *slot*, and starts the playout that it has
-   ready; both are plain selects over all lanes;
- - flush: when most slots are full, they are written to the records in one scatter, and the lanes get their next playouts ready
-   in one gather. Both are dear on a CPU, so they are rare.
+ - change-over: a lane whose playout is over lays the result into its *slot*, and starts the playout that it has ready; both are
+   plain selects over all lanes;
+ - flush: when most slots are full, what is in them is scored, they are written to the records in one scatter, and the lanes get
+   their next playouts ready in one gather. All of that is dear on a CPU, so it is rare.
 """
 
 import functools
@@ -37,7 +37,7 @@ from jaxgo.playing.tick import LOGGED, Lanes, Memory, Wants, is_over, tick
 from jaxgo.playing.wire import Records
 
 #: Ticks between two change-overs (a multiple of LOGGED).
-TICKS = 32
+TICKS = 24
 #: Boards of at most so many words play two ticks in a kernel, others one.
 MOST_WORDS_OF_PAIRS = 8
 #: A flush is due when this share of the slots is full.
@@ -165,15 +165,14 @@ def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
 
 
 def _change_over(
-    g: Geometry, upcoming: Ready, cap, mine: Board, theirs: Board, lanes, item, black, ready_item, slot, slot_item, in_loop=None
-):
+    g: Geometry, upcoming: Ready, cap, lanes, item, black, ready_item, slot, slot_item, in_loop=None
+):  # fmt: skip
     """The lanes, items, colours and slots after the finished lanes have left their results and started what they had ready.
 
-    `mine` and `theirs` are the areas of the mover and the other. With `in_loop`, for boards of too many words for one loop, the
-    parts are put into loops of their own.
+    With `in_loop`, for boards of too many words for one loop, the parts are put into loops of their own.
     """
     leave = _leaves(lanes, item, slot_item)
-    parts = (functools.partial(playout.results, g), mine, theirs, lanes, black)
+    parts = (functools.partial(playout.results, g), lanes, black)
     result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
     wants = None if lanes.memory is None else lanes.memory.wants
     fresh = playout.fresh_lanes(g, upcoming, cap, bool(lanes.played), len(lanes.log), wants)
@@ -233,14 +232,12 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, polic
     none_of = functools.partial(jnp.equal, np.int32(NO_ITEM))
 
     def change_over(f: Flight) -> Flight:
-        leave = (_leaves(f.lanes, f.item, f.slot_item) != np.int32(0)) & ~none_of(f.item)
-        mine, theirs = areas(g, f.lanes.own, f.lanes.opp, leave)
         state = (f.lanes, f.item, f.black, f.ready.item, f.slot, f.slot_item)
-        if len(jax.tree.leaves((f.ready, state))) + 2 * g.num_words + 1 <= MAX_ARRAYS:
+        if len(jax.tree.leaves((f.ready, state))) + 1 <= MAX_ARRAYS:
             cap = jnp.broadcast_to(supply.max_plies, f.item.shape)
-            state = in_one_loop(functools.partial(_change_over, g), f.ready, cap, mine, theirs, *state)
+            state = in_one_loop(functools.partial(_change_over, g), f.ready, cap, *state)
         else:
-            state = _change_over(g, f.ready, supply.max_plies, mine, theirs, *state, in_loop=in_one_loop)
+            state = _change_over(g, f.ready, supply.max_plies, *state, in_loop=in_one_loop)
         lanes, item, black, ready_item, slot, slot_item = state
         return f._replace(
             lanes=lanes, item=item, black=black, ready=f.ready._replace(item=ready_item), slot=slot, slot_item=slot_item,
@@ -262,8 +259,12 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, polic
         return change_over(f._replace(lanes=lanes, events=events))
 
     def flush(f: Flight) -> Flight:
-        where = jnp.where(none_of(f.slot_item), np.int32(f.rows.shape[0]), f.slot_item)
-        rows = f.rows.at[where].set(jnp.stack(f.slot, axis=1), mode="drop", unique_indices=True)
+        empty = none_of(f.slot_item)
+        where = jnp.where(empty, np.int32(f.rows.shape[0]), f.slot_item)
+        of_black, of_white = areas(g, *wire.final_boards(g, f.slot), ~empty)
+        margin = in_one_loop(lambda black, white: bb.count(black) - bb.count(white), of_black, of_white)
+        summary = playout.with_margin(g, f.slot[-1], margin)
+        rows = f.rows.at[where].set(jnp.stack((*f.slot[:-1], summary), axis=1), mode="drop", unique_indices=True)
         idle = none_of(f.ready.item).astype(jnp.int32)
         number = f.taken + jnp.cumsum(idle, dtype=jnp.int32) - np.int32(1)
         ready = _select(idle, supply.ready(number), f.ready)
@@ -274,7 +275,12 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, polic
         items = (f.item, f.ready.item, f.slot_item)
         return (f.taken < awaited.last) | functools.reduce(operator.or_, (jnp.any(awaited.holds(x)) for x in items))
 
-    return lax.while_loop(is_awaited, lambda f: lax.while_loop(lambda x: ~flush_is_due(x), fly, flush(f)), flight)
+    def fly_on(f: Flight) -> Flight:
+        # Twice, for a second change-over writes into the buffers that the first has read: after one alone XLA copies all of the
+        # state. Beside a policy's ticks that is little, and not worth compiling these twice.
+        return fly(fly(f)) if policy is None else fly(f)
+
+    return lax.while_loop(is_awaited, lambda f: lax.while_loop(lambda x: ~flush_is_due(x), fly_on, flush(f)), flight)
 
 
 def play_all(

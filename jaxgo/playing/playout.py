@@ -131,20 +131,27 @@ def fresh_lanes(
     )  # fmt: skip
 
 
-def results(g: Geometry, mine: Board, theirs: Board, lanes: Lanes, black: jax.Array) -> tuple[jax.Array, ...]:
-    """A finished lane's record: the words of black, white, first_black, first_white, and the summary."""
-    even = (lanes.plies & np.int32(1)) == np.int32(0)
+def results(g: Geometry, lanes: Lanes, black: jax.Array) -> tuple[jax.Array, ...]:
+    """A finished lane's record but for the margin: the words of black, white, first_black, first_white, and the summary."""
     started_black = black != np.int32(0)
-    own_is_black = started_black == even
+    own_is_black = is_of_black(lanes, black)
     out = bb.choose(own_is_black, lanes.own, lanes.opp) + bb.choose(own_is_black, lanes.opp, lanes.own)
     if lanes.played:
         other = bb.without(lanes.played, lanes.starter)
         out += bb.choose(started_black, lanes.starter, other) + bb.choose(started_black, other, lanes.starter)
-    margin = bb.count(mine) - bb.count(theirs)
-    margin = jnp.where(own_is_black, margin, -margin) + np.int32(g.num_points)
     truncated = (lanes.passes < np.int32(2)).astype(jnp.int32)
-    summary = margin | (lanes.plies << np.int32(MARGIN_BITS)) | (truncated << np.int32(MARGIN_BITS + LENGTH_BITS))
+    summary = (lanes.plies << np.int32(MARGIN_BITS)) | (truncated << np.int32(MARGIN_BITS + LENGTH_BITS))
     return as_columns(g, out) + (summary.astype(jnp.uint32),)
+
+
+def is_of_black(lanes: Lanes, black: jax.Array) -> jax.Array:
+    """bool: whether the player to move is Black, where `black` (int32, not 0) says who began."""
+    return (black != np.int32(0)) == ((lanes.plies & np.int32(1)) == np.int32(0))
+
+
+def with_margin(g: Geometry, summary: jax.Array, margin: jax.Array) -> jax.Array:
+    """The summary of `results` with the margin, int32, Black's area minus White's."""
+    return summary | (margin + np.int32(g.num_points)).astype(jnp.uint32)
 
 
 def _index_of_point(g: Geometry, point: jax.Array) -> jax.Array:

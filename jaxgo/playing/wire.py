@@ -102,12 +102,17 @@ def as_columns(g: Geometry, board: Board) -> tuple[jax.Array, ...]:
     return tuple(bb.down(x, shift).astype(jnp.uint32) for x in board for shift in range(0, g.word_bits, 32))
 
 
-def _as_board(g: Geometry, columns: Sequence[jax.Array]) -> Board:
-    """The board of 32-bit words whose columns `as_columns` gave."""
+def board_of(g: Geometry, columns: Sequence[jax.Array]) -> Board:
+    """The board whose columns `as_columns` gave."""
     parts = [x.astype(g.dtype) << g.word(32 * i % g.word_bits) for i, x in enumerate(columns)]
     halves = g.word_bits // 32
-    board = tuple(functools.reduce(operator.or_, parts[w * halves : (w + 1) * halves]) for w in range(g.num_words))
-    return bb.relaid(board, g, geometry(g.size))
+    return tuple(functools.reduce(operator.or_, parts[w * halves : (w + 1) * halves]) for w in range(g.num_words))
+
+
+def final_boards(g: Geometry, columns: Sequence[jax.Array]) -> tuple[Board, Board]:
+    """Black's and White's stones at the end of playouts, in the layout that they were played in."""
+    width = _columns_of_board(g)
+    return board_of(g, columns[:width]), board_of(g, columns[width : 2 * width])
 
 
 def points_of_events(g: Geometry, event: jax.Array) -> jax.Array:
@@ -134,7 +139,8 @@ def captured_of(events):
 def unpack(g: Geometry, columns: Sequence[jax.Array], events: jax.Array | None, first_plays: bool) -> Records:
     """The records of playouts whose results lie in columns, as `results` gives them; all 0 where there was no playout."""
     width = _columns_of_board(g)
-    boards = [_as_board(g, columns[i * width : (i + 1) * width]) for i in range(4 if first_plays else 2)]
+    boards = [board_of(g, columns[i * width : (i + 1) * width]) for i in range(4 if first_plays else 2)]
+    boards = [bb.relaid(board, g, geometry(g.size)) for board in boards]
     black, white, first_black, first_white = boards if first_plays else (*boards, (), ())
     summary = columns[-1].astype(jnp.int32)
     margin = (summary & np.int32((1 << MARGIN_BITS) - 1)) - np.int32(g.num_points)
