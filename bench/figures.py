@@ -37,7 +37,6 @@ POLICIES = {
 SEARCHES = {
     "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE, 256 leaves x 8 playouts", "rave, 64 x 8": "RAVE, 64 x 8",
     "uct": "UCT", "v1": "RAVE of weighted plays, V1", "v2": "the same, V2", "mctr": "RAVE of MCTR statistics",
-    "rave, host alone": "the host alone, with a device that answers at once",
 }  # fmt: skip
 
 
@@ -114,11 +113,22 @@ def search(made: Mapping) -> str:
     by = {(entry["name"], entry["size"]): entry for entry in made["results"]}
 
     def cell(entry: Mapping) -> str:
-        share = f" ({entry['of_evaluate']:.0%})" if "of_evaluate" in entry and entry["shares"]["device"] else ""
+        share = f" ({entry['of_evaluate']:.0%})" if "of_evaluate" in entry else ""
         return short(entry["per_second"]) + share
 
     rows = [(text, *(cell(by[name, size]) for size in sizes)) for name, text in SEARCHES.items() if (name, sizes[0]) in by]
     return table(("playouts a second, whole machine", *(f"{size}x{size}" for size in sizes)), rows)
+
+
+def host(made: Mapping) -> str:
+    """Playouts a second that the host could take from a device which is fast enough."""
+    by = {(entry["playouts_of_a_leaf"], entry["size"]): entry for entry in made["host"]}
+    rows = []
+    for playouts in sorted({playouts for playouts, _ in by}):
+        for of, who in (("leaves_per_second", "one search"), ("leaves_per_second_on_all", "a search for each core")):
+            rates = [report.short(playouts * by[playouts, size][of]["median"]) for size in made["settings"]["sizes"]]
+            rows.append((f"{who}, {playouts} playouts of a leaf", *rates))
+    return table(("the host alone, playouts a second", *(f"{size}x{size}" for size in made["settings"]["sizes"])), rows)
 
 
 def analysis(made: Mapping) -> str:
@@ -177,11 +187,11 @@ def _move_of(asked: Mapping) -> str:
 
 #: Figures by name: how they are written from the newest result of their benchmark.
 FIGURES: dict[str, Callable[[Mapping], str]] = {
-    "throughput": throughput, "policies": policies, "search": search, "analysis": analysis, "peers": peers, "startup": startup,
-    "curves": curves,
+    "throughput": throughput, "policies": policies, "search": search, "host": host, "analysis": analysis, "peers": peers,
+    "startup": startup, "curves": curves,
 }  # fmt: skip
 #: Whose results these are, where not those of a benchmark of the same name.
-RESULTS_OF = {"policies": "throughput"}
+RESULTS_OF = {"policies": "throughput", "host": "search"}
 MATCHES = "matches"
 #: Pictures by the name of their benchmark.
 PICTURES = {"curves": ROOT / "docs" / "pictures" / "curves.png"}

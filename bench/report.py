@@ -97,6 +97,12 @@ def rate(figures: Mapping[str, float] | None) -> str:
     return f"{_digits(figures['median'] / scale)}{unit} ({low}-{high})"
 
 
+def short(value: float) -> str:
+    """A rate with three significant digits: `412 k`."""
+    scale, unit = _scale(value)
+    return f"{_digits(value / scale)}{unit}"
+
+
 def ratio(figures: Mapping[str, float]) -> str:
     """A ratio's median, and how far the pairs were apart: `1.21 (1.19-1.24)`."""
     return f"{_digits(figures['median'])} ({_digits(figures['min'])}-{_digits(figures['max'])})"

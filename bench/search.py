@@ -13,21 +13,22 @@ A tree search from the empty board, by RAVE, by UCB1 and by RAVE with weighted c
 x 8 playouts or of 64 x 8, beside `jaxgo.evaluate` of the empty board, in turn, on the whole machine. Shares are
 of the time on the clock: the host chooses leaves and backs results up while the devices play; a device is idle
 when it does not.
-"host alone": playouts a second that one thread of the host could take from a device that answers at once, 8 of
-each leaf; with more playouts of a leaf it could take in proportion more.
+"host alone": playouts a second that the host could take from a device that answers at once, one that is fast
+enough; by one search, and by one for each core side by side, with 8, 64 and 512 playouts of a leaf.
 """
 SIZES = (9, 13, 19)
 LEAVES, PLAYOUTS = 256, 8
 FEW_LEAVES = 64
 EVALUATE = "evaluate"
-#: RAVE with a stand-in for the device, which answers at once.
-HOST = "rave, host alone"
-#: Searches: the rule (see `bench.search_work.RULES`), the leaves of a round, and whether the device answers at once.
+#: RAVE with a stand-in for the device, which answers at once: by one search, and by one for each core.
+HOST, HOST_ON_ALL = "rave, host alone", "rave, host alone, all cores"
+#: Searches: the rule (see `bench.search_work.RULES`) and the leaves of a round.
 SEARCHES = {
-    "rave": ("rave", LEAVES, False), f"rave, {FEW_LEAVES} x {PLAYOUTS}": ("rave", FEW_LEAVES, False),
-    "uct": ("uct", LEAVES, False), "v1": ("rave-v1", LEAVES, False), "v2": ("rave-v2", LEAVES, False),
-    "mctr": ("rave-mctr", LEAVES, False), HOST: ("rave", LEAVES, True),
+    "rave": ("rave", LEAVES), f"rave, {FEW_LEAVES} x {PLAYOUTS}": ("rave", FEW_LEAVES), "uct": ("uct", LEAVES),
+    "v1": ("rave-v1", LEAVES), "v2": ("rave-v2", LEAVES), "mctr": ("rave-mctr", LEAVES),
 }  # fmt: skip
+#: Leaves of a round with so many playouts of each, where the host is alone; a round is at most 16,000 playouts.
+FED = {8: 256, 64: 250, 512: 31}
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
@@ -40,22 +41,34 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
 
     Returns:
       The report. `results` has an entry per size and contender with `size`, `name`, the spread `per_second`, and for searches
-      `of_evaluate`, the ratio of the medians, and `shares` (see `bench.search_work.shares`); `memory` has `size`,
+      `of_evaluate`, the ratio of the medians, and `shares` (see `bench.search_work.shares`); `host` has one per size with `size`,
+      `playouts_of_a_leaf`, and the spreads `leaves_per_second` and `leaves_per_second_on_all`; `memory` has `size`,
       `bytes_visited_once` and `bytes_visited_again`, of a node.
     """
     settings = {"sizes": list(sizes), "leaves": LEAVES, "playouts": PLAYOUTS, **vars(plan)}
     made = report.begin("search", hardware.describe(), settings)
-    results, memory = [], []
+    results, host, memory = [], [], []
     with Worker(environment=environment()) as worker:
         for size in sizes:
             first = LEAVES * PLAYOUTS
             contenders = [Contender(f"{size} {EVALUATE}", worker, "bench.search_work:Bulk", {"size": size}, first)]
-            for name, (rule, leaves, at_once) in SEARCHES.items():
-                name, made_of = f"{size} {name}", {"rule": rule, "leaves": leaves, "playouts": PLAYOUTS, "at_once": at_once}
+            for name, (rule, leaves) in SEARCHES.items():
+                name, made_of = f"{size} {name}", {"rule": rule, "leaves": leaves, "playouts": PLAYOUTS}
                 arguments = {"label": name, "size": size, **made_of}
                 contenders.append(Contender(name, worker, "bench.search_work:InSearch", arguments, first))
+            alone = {(where, playouts): f"{size} {where}, {playouts} of a leaf" for where in (HOST, HOST_ON_ALL) for playouts in FED}
+            for (where, playouts), name in alone.items():
+                arguments = {"size": size, "leaves": FED[playouts], "playouts": playouts, "on_all": where == HOST_ON_ALL}
+                contenders.append(Contender(name, worker, "bench.search_work:HostAlone", arguments, FED[playouts] * playouts))
             runs = run_in_turn(contenders, plan, within(say, f"{size}x{size}"))
             rates = {name: spread(sample.per_second for sample in run.samples) for name, run in runs.items()}
+            for playouts in FED:
+                one, on_all = (
+                    {kind: rate / playouts for kind, rate in rates.pop(alone[where, playouts]).items()}
+                    for where in (HOST, HOST_ON_ALL)
+                )
+                entry = {"size": size, "playouts_of_a_leaf": playouts}
+                host.append(entry | {"leaves_per_second": one, "leaves_per_second_on_all": on_all})
             base = rates[f"{size} {EVALUATE}"]["median"]
             for name, figures in rates.items():
                 entry = {"size": size, "name": name.partition(" ")[2], "per_second": figures}
@@ -66,7 +79,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
             once, again = worker.call("bench.search_work:bytes_per_node", size=size)
             memory.append({"size": size, "bytes_visited_once": once, "bytes_visited_again": again})
         made["software"] = worker.call("bench.hardware:software")
-    return {**made, "results": results, "memory": memory}
+    return {**made, "results": results, "host": host, "memory": memory}
 
 
 def tables(made: Mapping[str, object]) -> list[report.Table | str]:
@@ -82,5 +95,12 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         f"{m['bytes_visited_once']:,} bytes visited once and {m['bytes_visited_again']:,} again at {m['size']}x{m['size']}"
         for m in made["memory"]
     )
+    fed = [
+        (f"{x['size']}x{x['size']}, {x['playouts_of_a_leaf']}", *(cell for of in ("leaves_per_second", "leaves_per_second_on_all")
+         for cell in (report.rate(x[of]), report.short(x[of]["median"] * x["playouts_of_a_leaf"]))))
+        for x in made["host"]
+    ]  # fmt: skip
+    host = ("board, playouts of a leaf", "leaves/s, one search", "playouts/s", "leaves/s, all cores", "playouts/s")
     title = f"a search of {LEAVES} leaves x {PLAYOUTS} playouts, whole machine; ratio to evaluate"
-    return [report.Table(title, columns, rows), f"a node of a RAVE tree: {memory}"]
+    alone = "the host alone: what it could take from a device that answers at once, by RAVE"
+    return [report.Table(title, columns, rows), report.Table(alone, host, fed), f"a node of a RAVE tree: {memory}"]

@@ -1,10 +1,13 @@
 """What a tree search does when it is timed, and `jaxgo.evaluate` beside it."""
 
+import concurrent.futures
+import copy
 import time
 
 import numpy as np
 
 import jaxgo
+from bench.hardware import usable_cores
 from bench.measure import Work
 from jaxgo.running.leaf_results import Places, Rows
 from search import UCB1, Rave, Search, tree
@@ -23,7 +26,7 @@ _SHARES: dict[str, dict[str, float]] = {}
 class InSearch:
     """A search from the empty board that goes on from run to run."""
 
-    def __init__(self, label: str, size: int, rule: str, leaves: int, playouts: int, at_once: bool = False):
+    def __init__(self, label: str, size: int, rule: str, leaves: int, playouts: int, device: "AtOnce | None" = None):
         """Makes the search.
 
         Args:
@@ -32,11 +35,9 @@ class InSearch:
           rule: of `RULES`.
           leaves: of a round.
           playouts: from each leaf.
-          at_once: whether results come at once, to time the host alone.
+          device: in place of its own workers.
         """
         self._label, self._playouts = label, playouts
-        moves = RULES[rule].credit not in (None, "amaf")
-        device = AtOnce(size, leaves, playouts, moves) if at_once else None
         self._make = lambda: Search(
             jaxgo.Position.empty(size), rule=RULES[rule], leaves=leaves, playouts_per_leaf=playouts, memory=1 << 31, device=device
         )
@@ -57,6 +58,22 @@ class InSearch:
         return Work(search.visits - visits)
 
 
+class HostAlone:
+    """RAVE searches on devices that answer at once, each in a thread of its own."""
+
+    def __init__(self, size: int, leaves: int, playouts: int, on_all: bool):
+        """Makes one search, or one for each core; the other arguments as of `InSearch`."""
+        first = AtOnce(size, leaves, playouts, False)
+        devices = [first.another(seed) for seed in range(len(usable_cores()) if on_all else 1)]
+        self._searches = [InSearch("host alone", size, "rave", leaves, playouts, device) for device in devices]
+
+    def run(self, count: int) -> Work:
+        """Adds `count` playouts to the trees, together."""
+        each = -(-count // len(self._searches))
+        with concurrent.futures.ThreadPoolExecutor(len(self._searches)) as threads:
+            return Work(sum(done.amount for done in threads.map(lambda search: search.run(each), self._searches)))
+
+
 class AtOnce:
     """In place of a device, to time the host alone: what a batch of real leaves brought, at once, whatever is asked.
 
@@ -73,6 +90,12 @@ class AtOnce:
         device.close()
         self._hash = Places.of(size, features).hash
         self._hashes = np.random.default_rng(0)
+
+    def another(self, seed: int) -> "AtOnce":
+        """The same with hashes of its own."""
+        other = copy.copy(self)
+        other._hashes = np.random.default_rng(seed)
+        return other
 
     def share(self, *_, **__) -> "AtOnce":
         """Itself: one search has it."""

@@ -135,7 +135,8 @@ def ask(memory, black, constants, stream, leaves, rows, columns):
         columns[words + STREAM, count] = np.uint32((stream + count) & INT32_MAX)
         columns[words + MOVE, count] = np.uint32(STAY if stay else x.move)
         columns[words + WIN, count], columns[words + DRAW, count] = np.uint32(constants.win), np.uint32(constants.draw)
-        columns[words + SEED, count], columns[words + MORE_SEED, count] = np.uint32(constants.seed), np.uint32(constants.more_seed)
+        columns[words + SEED, count] = np.uint32(constants.seed)
+        columns[words + MORE_SEED, count] = np.uint32(constants.more_seed)
         if len(columns) > words + BEFORE:
             columns[words + BEFORE, count] = np.uint32(y.move)
         rows[i] = count

@@ -3,8 +3,9 @@
 A node is a record, linked to its parent, its first child and its next sibling. Its statistics of moves lie in one of three pools,
 as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point, or two
 32-bit floats where points earn fractions (weighted credits); from the second visit on there is a row of 16-bit counts, or of such
-floats, for the moves too; a node of many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and
-their results, side by side, so that choosing a move reads one row instead of all children. All share one limit in bytes.
+floats, for the moves too; a node of many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has
+the playouts through each move and their results, side by side, so that choosing a move reads one row instead of all children. All
+share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
 so that giving up a million nodes takes no time. What lies beside a new root is not given up at once: the last few roots are held

@@ -7,7 +7,6 @@ import time
 import numpy as np
 
 from jaxgo import Leaves, Position
-from jaxgo.base import checks
 from jaxgo.results import outcome
 from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import Places, Room, Rows

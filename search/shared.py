@@ -159,7 +159,8 @@ class SharedLeaves:
         """Sends one call: the leaves that `_choose` chooses."""
         chosen = self._choose()
         self._waiting = collections.deque(request for request in self._waiting if request not in chosen)
-        call = _Call(self._leaves, self._leaves.begin(np.concatenate([request.columns for request in chosen], axis=1)), self._on_done)
+        columns = np.concatenate([request.columns for request in chosen], axis=1)
+        call = _Call(self._leaves, self._leaves.begin(columns), self._on_done)
         start = 0
         for request in chosen:
             request.call, request.rows = call, slice(start, start + request.count)

@@ -27,7 +27,6 @@ from jax import lax
 
 from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.board import bitboard as bb
-from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.board.rules import areas
 from jaxgo.playing import playout, wire

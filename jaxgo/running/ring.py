@@ -4,10 +4,16 @@ A device keeps a ring of places, each with room for a call's leaves, and a fligh
 takes new leaves into a free place, plays on until the oldest leaves are finished, and gives their sums; lanes that have nothing
 left of the oldest leaves play for the younger ones meanwhile. So only the last leaves before a pause wait for their longest game.
 
-    host                 device
-    leaves, uint32   ->  a place of the ring: the moves are played, the positions described  ->  rows, uint32
-                         lanes play; records of finished playouts go back to the place
-    (next steps)         the place's records are summed up                                  ->  rows, uint32
+    host                                   device
+    a tree, or `Leaves.submit`, writes
+    `leaf_columns`, uint32             ->  a place of the ring: the moves are played, the positions described
+                                       <-  `leaf_results.Rows.positions`, uint32
+                                           lanes play; records of finished playouts go back to the place
+    (next steps)                           the place's records are summed up
+    the tree, or `Leaves.gather`, reads  <-  the rest of `Rows`: sums, first plays, moves
+
+Stones are those of the player to move and of the other from the tree to the lanes and back; only the bounds of results, and who
+of both is Black, say anything of colours.
 
 Rings that work together take their calls from one line (`Line`), each as it comes round to it, so that one whose core does other
 work as well does less, and none waits for it. Of small calls a ring takes several together.

@@ -357,8 +357,9 @@ def test_figures_are_short() -> None:
 
 
 def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {"rave": ("rave", 16, False), search.HOST: ("rave", 16, True), "v1": ("rave-v1", 16, False)}
+    few = {"rave": ("rave", 16), "v1": ("rave-v1", 16)}
     monkeypatch.setattr(search, "SEARCHES", few)
+    monkeypatch.setattr(search, "FED", {8: 16})
     document = result_of("search", "--sizes", "5", "--runs", "1", "--count", "4096")
     assert_says_what_it_ran_on(document, "search")
     assert [entry["name"] for entry in document["results"]] == ["evaluate", *few]
@@ -366,7 +367,11 @@ def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_spread(entry["per_second"])
     for entry in document["results"][1:]:
         assert entry["of_evaluate"] > 0
-        assert (entry["name"] == search.HOST) == (entry["shares"]["device"] == 0) and entry["shares"]["device"] <= 1.001
+        assert 0 < entry["shares"]["device"] <= 1.001
+    assert [entry["playouts_of_a_leaf"] for entry in document["host"]] == [8]
+    for entry in document["host"]:
+        assert_spread(entry["leaves_per_second"])
+        assert_spread(entry["leaves_per_second_on_all"])
     assert 26 < document["memory"][0]["bytes_visited_once"] < document["memory"][0]["bytes_visited_again"]
 
 

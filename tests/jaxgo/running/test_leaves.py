@@ -9,7 +9,10 @@ import pytest
 import jaxgo
 from jaxgo import STAY, LeafResults, Leaves
 from jaxgo.board.geometry import geometry
-from jaxgo.running import ring
+from jaxgo.results import outcome
+from jaxgo.running import leaf_columns, ring
+from jaxgo.running.leaf_results import Places
+from jaxgo.running.request import seed_words
 from tests import scalar_features
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
@@ -253,6 +256,37 @@ def test_leaves_are_positions_and_back():
     again = leaves.gather(leaves.submit(words, ko, passes, is_black, np.full(len(games), STAY), np.arange(len(games))))
     np.testing.assert_array_equal(again.wins, found.wins)
     leaves.close()
+
+
+def test_leaves_of_other_seeds_and_komi_share_a_call():
+    """Columns that a program writes itself: each leaf is played as in a call of its own, and its rows say what `gather` says."""
+    rows, seeds, komis = 2 * geometry(5).num_words, (SEED, 2**40 + 3), (0.5, -6.0)
+    leaves = Leaves(5, LEAVES, PLAYOUTS)
+    assert not leaves.one_seed
+    games, moves = leaf_games(5)
+    count, streams = len(games), np.arange(len(games)) + 5
+    columns = np.zeros((leaf_columns.number(5, False), count), np.uint32)
+    signed = columns.view(np.int32)
+    columns[:rows] = words_of(games).T
+    signed[rows + leaf_columns.KO] = [game.ko for game in games]
+    signed[rows + leaf_columns.PASSES] = [game.passes for game in games]
+    signed[rows + leaf_columns.BLACK] = [game.to_play == 1 for game in games]
+    signed[rows + leaf_columns.STREAM], signed[rows + leaf_columns.MOVE] = streams, moves
+    for i in range(count):
+        signed[rows + leaf_columns.WIN, i], signed[rows + leaf_columns.DRAW, i] = outcome.bounds(komis[i % 2], 25)
+        columns[rows + leaf_columns.SEED, i], columns[rows + leaf_columns.MORE_SEED, i] = seed_words(seeds[i % 2])
+    call = leaves.begin(columns)
+    together, told, places = leaves.gather(call), leaves.rows(call), Places.of(5, False)
+    leaves.close()
+    for seed, komi in zip(seeds, komis):
+        alone = Leaves(5, LEAVES, PLAYOUTS, komi=komi, seed=seed)
+        expected = play(alone, games, moves, streams)
+        alone.close()
+        assert_equal(together.some(slice(seeds.index(seed), None, 2)), expected, slice(seeds.index(seed), None, 2))
+    for name, where, of in (("wins", places.wins, told.playouts), ("lead", places.lead, told.playouts),
+                            ("ko", places.ko, told.positions), ("margin", places.margin, told.positions)):  # fmt: skip
+        np.testing.assert_array_equal(of[:, where].view(np.int32), getattr(together, name))
+    assert set(together.margin < 0) == {True, False}
 
 
 def test_features_are_the_scalar_versions():
