@@ -85,7 +85,7 @@ def curves(made: Mapping) -> str:
 
 def short(figures: Mapping[str, float]) -> str:
     """A rate's median."""
-    return report.rate(figures).partition(" (")[0]
+    return report.short(figures["median"])
 
 
 def throughput(made: Mapping) -> str:

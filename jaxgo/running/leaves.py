@@ -167,16 +167,20 @@ class Leaves:
 
     def begin(self, columns: np.ndarray) -> "Call":
         """Begins a call whose columns the caller writes, as `jaxgo.running.leaf_columns` says: what `submit` does with checked
-        arguments, for programs that ask for many leaves a second. They are not checked.
+        arguments, for programs that ask for many leaves a second. What stands in them is not checked.
 
         Args:
           columns: uint32 [rows, n], n at most `leaves`; not to be written to until the call is finished. Each leaf has its own
             komi, and its own seed unless `one_seed`.
 
         Raises:
+          ValueError: they are of another type or shape; nothing is begun then.
           RuntimeError: `close` has been called.
         """
-        count = columns.shape[1]
+        rows, count = self._shape.num_columns, columns.shape[-1] if columns.ndim else 0
+        if columns.dtype != np.uint32 or columns.shape != (rows, count) or not 1 <= count <= self.leaves:
+            wanted = f"uint32 of {rows} rows for 1 to {self.leaves} leaves"
+            raise ValueError(f"columns must be {wanted}, not {columns.dtype} of shape {columns.shape}")
         parts = max(-(-count // self._share), min(self.num_workers, -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
         room = Room(self.size, count, self.playouts if self.moves else 0, self.features)

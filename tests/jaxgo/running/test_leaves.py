@@ -289,6 +289,15 @@ def test_leaves_of_other_seeds_and_komi_share_a_call():
     assert set(together.margin < 0) == {True, False}
 
 
+@pytest.mark.parametrize(("shape", "dtype"), [((9,), "u4"), ((), "u4"), ((2, 3), "u4"), (None, "i4"), (0, "u4"), (17, "u4")])
+def test_columns_of_another_form_are_refused(shape, dtype):
+    leaves, rows = Leaves(5, LEAVES, PLAYOUTS), leaf_columns.number(5, False)
+    shape = (rows, 3 if shape is None else shape) if isinstance(shape, int | None) else shape
+    with pytest.raises(ValueError, match=rf"columns must be uint32 of {rows} rows for 1 to 16 leaves, not .*shape"):
+        leaves.begin(np.zeros(shape, dtype))
+    leaves.close()
+
+
 def test_features_are_the_scalar_versions():
     """Of the last two moves the one to the leaf and the one before it, or without a move that before alone; passes are none."""
     games, moves = leaf_games(5)
