@@ -202,6 +202,13 @@ def take_back(memory, leaf, playouts, losses):
         release(memory, leaf)
 
 
+@compiled
+def take_round_back(memory, leaves, playouts, losses):
+    """Takes the visits of a round's leaves back, int32 [n], the last first."""
+    for i in range(len(leaves) - 1, -1, -1):
+        take_back(memory, np.int64(leaves[i]), playouts, losses)
+
+
 @part
 def repeats(memory, history, node, hash):
     """Whether a new node's position has been on the board before (positional superko); after a pass it may have been."""

@@ -12,7 +12,7 @@ from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import Places, Room, Rows
 from jaxgo.running.request import Seed, seed_words
 from search import descent, histories
-from search.backup import Scratch, Terms, strike, take_back, take_results
+from search.backup import Scratch, Terms, strike, take_results, take_round_back
 from search.descent import Constants, Ties, ask, choose_leaves
 from search.histories import Played
 from search.knowledge import Numbers
@@ -209,7 +209,7 @@ class Rounds:
             self._tree = own
         tree.compile()
         strike(tree.memory, tree.root, 0)
-        take_back(tree.memory, tree.root, 0, 0)
+        take_round_back(tree.memory, none, 0, 0)
 
     def abandon(self) -> None:
         """Drops the rounds under way, as if they had never been chosen."""
@@ -217,8 +217,7 @@ class Rounds:
             dropped = self._under_way.pop()
             if dropped.call is not None:
                 self._device.drop(dropped.call)
-            for leaf in dropped.leaves[::-1]:
-                take_back(self._tree.memory, int(leaf), self._device.playouts, self._settings.losses)
+            take_round_back(self._tree.memory, dropped.leaves, self._device.playouts, self._settings.losses)
 
     def strike(self, move: int) -> None:
         """Strikes a move from the root, for good; where none is left, the player passes."""
