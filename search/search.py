@@ -177,6 +177,7 @@ class Search:
     def compile(self) -> None:
         """Compiles what the search needs on the device and on the host, so that no clock runs meanwhile."""
         self._device.compile()
+        self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
         self._rounds.compile(Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **_kinds(self.rule)))
 
     def run(
