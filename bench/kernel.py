@@ -16,13 +16,16 @@ Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H200 (sm_90)
 the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. Then a warp of
 32 lanes, simulated on the CPU, plays 512 playouts, and what it runs is counted: ticks, those of lanes that wait
 for others included, and the changes from one playout to the next. With an H200's integer instructions a second
-that gives a ceiling: not a measurement, and no rate of any GPU. What playout policies cost there is counted too,
+that gives a ceiling: not a measurement, and no rate of any GPU. A search's rounds are played whole: how long
+their lanes wait at the end is reckoned from what playouts need. What playout policies cost there is counted too,
 in instructions of PTX, the kernel's text. Needs NVIDIA's assembler, from the CUDA toolkit
 or from triton (pip install 'jaxgo[kernel]').
 """
 SIZES = (9, 13, 19)
 #: Playouts by which policies are compared with uniform ones.
 BY_POLICY = 256
+#: Playouts that rounds draw from, and playouts of a round for each lane.
+OF_ROUNDS, PER_LANE = 8192, (1, 2, 4, 8, 16, 32)
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
@@ -37,7 +40,8 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
       The report. `results` has an entry per size and kind of record with `size`, `records`, `registers`, `spilled` (bytes of a
       thread), `instructions`, `tick` (instructions), `opcodes` (the commonest); of a playout, means: `ticks` that it needs,
       `lane_ticks` that it costs a lane, `efficiency` (the one by the other), `warp_instructions`, `changing` (the share of them
-      that is between ticks); and `ceiling` (playouts/s, no measurement). `policies` has one per size and policy with `size`,
+      that is between ticks); and `ceiling` (playouts/s, no measurement). `rounds` has one per size and `per_lane`, playouts of a
+      round for each lane, with `of_warps` and `of_all`, the shares of `bench.kernel_work.rounds`. `policies` has one per size and policy with `size`,
       `policy`, `registers`, `spilled`, and `times`, how many times as many PTX instructions its playouts take as uniform ones.
 
     Raises:
@@ -53,10 +57,11 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
 
     made = report.begin("kernel", hardware.describe(), {"sizes": list(sizes)})
     made["software"] = hardware.software()
-    results, policies = [], []
+    results, rounds, policies = [], [], []
     for size in sizes:
         say(f"{size}x{size}, playouts")
-        ticks, played = kernel_work.ticks_of_a_playout(size), kernel_work.play(size)
+        needed, played = kernel_work.ticks_of_playouts(size, OF_ROUNDS), kernel_work.play(size)
+        ticks = float(needed[: kernel_work.COUNTED].mean())
         for records, moves in (("first plays", False), ("first plays, moves", True)):
             say(f"{size}x{size}, machine code for {records}")
             code = kernel_work.compile_for(nvidia.written(size, True, moves).text, tools)
@@ -67,6 +72,10 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
                 "lane_ticks": played.lane_ticks, "efficiency": ticks / played.lane_ticks, "warp_instructions": instructions,
                 "changing": changing, "ceiling": kernel_work.ceiling(instructions),
             })  # fmt: skip
+        say(f"{size}x{size}, whole rounds")
+        for per_lane in PER_LANE:
+            of_warps, of_all = kernel_work.rounds(needed, per_lane)
+            rounds.append({"size": size, "per_lane": per_lane, "of_warps": of_warps, "of_all": of_all})
         uniform = kernel_work.ptx_instructions(size, BY_POLICY)
         for policy in _policies(size):
             say(f"{size}x{size}, {policy.kind}")
@@ -76,7 +85,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
             policies.append({
                 "size": size, "policy": policy.kind, "registers": registers, "spilled": spilled, "times": times,
             })  # fmt: skip
-    return {**made, "results": results, "policies": policies}
+    return {**made, "results": results, "rounds": rounds, "policies": policies}
 
 
 def _policies(size: int) -> list["Policy"]:
@@ -101,6 +110,9 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         (f"{x['size']}x{x['size']}", x["policy"], str(x["registers"]), str(x["spilled"]), f"{x['times']:.1f}")
         for x in made["policies"]
     ]
+    played = [
+        (f"{x['size']}x{x['size']}, {x['per_lane']}", f"{x['of_warps']:.0%}", f"{x['of_all']:.0%}") for x in made["rounds"]
+    ]
     return [
         report.Table(
             "compiled for an H200: registers and instructions",
@@ -109,6 +121,10 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
         report.Table(
             "a playout on a simulated warp: ticks and instructions; the ceilings are an H200's, on which nothing was run",
             ("board, records", "ticks", "and waiting", "in all", "between ticks", "ceiling a second"), cost,
+        ),
+        report.Table(
+            "a search's whole rounds, by playouts for each lane: the share of the time in which lanes play",
+            ("board, playouts a lane", "until their warp is done", "until all are"), played,
         ),
         report.Table(
             "playouts by policies: registers, and instructions of PTX over those of uniform playouts",

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import heapq
 import importlib.util
 import pathlib
 import re
@@ -32,6 +33,8 @@ from jaxgo.playing.wire import Records, columns_of
 MULTIPROCESSORS, PER_CLOCK, CLOCK = 132, 2, 1.85
 #: Playouts that are counted, and the lanes that play them.
 COUNTED, LANES = 512, 32
+#: Warps whose rounds are looked at.
+WARPS = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,8 +166,33 @@ def ceiling(instructions: float) -> float:
     return PER_CLOCK * MULTIPROCESSORS * CLOCK * 1e9 / instructions
 
 
-def ticks_of_a_playout(size: int, playouts: int = COUNTED) -> float:
-    """How many ticks the playouts of `play` need, the mean, counted by XLA."""
+def rounds(ticks: np.ndarray, per_lane: int, warps: int = WARPS) -> tuple[float, float]:
+    """What share of the time lanes play in a round of so many playouts for each lane, of as many warps as fit at a time.
+
+    The lanes of a warp take its playouts as they become free, which they look at every `nvidia.TICKS` ticks.
+
+    Args:
+      ticks: what playouts need, from which these are drawn.
+      per_lane: playouts of a warp over its lanes.
+      warps: how many are looked at.
+
+    Returns:
+      (of the time until their own warp is done, the mean; of that until the last of the warps is). A GPU is between the two:
+      warps that are done leave their share of the multiprocessor to others.
+    """
+    taken = np.random.default_rng(0).choice(ticks, (warps, WARP * per_lane))
+    ends = []
+    for playouts in -(-taken // nvidia.TICKS) * nvidia.TICKS:
+        free = [0] * WARP
+        for needed in playouts.tolist():
+            heapq.heapreplace(free, free[0] + needed)
+        ends.append(max(free))
+    played = taken.sum(axis=1) / WARP
+    return float(played.mean() / np.mean(ends)), float(played.mean() / np.max(ends))
+
+
+def ticks_of_playouts(size: int, playouts: int = COUNTED) -> np.ndarray:
+    """int [playouts]: how many ticks playouts from the empty board need, those of `play`, counted by XLA."""
     g, job, columns = playing_geometry(size), _job(size, playouts), _empty(size)
 
     @jax.jit
@@ -181,7 +209,7 @@ def ticks_of_a_playout(size: int, playouts: int = COUNTED) -> float:
         return lax.while_loop(lambda s: ~jnp.all(is_over(s[0].passes, s[0].plies_left)), step, start)[1]
 
     with bb.words_known(g):
-        return float(np.asarray(count()).mean())
+        return np.asarray(count())
 
 
 def _empty(size: int) -> np.ndarray:

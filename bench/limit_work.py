@@ -111,7 +111,7 @@ def ticks_of_playouts(size: int) -> dict[str, float]:
         jax.effects_barrier()
     finally:
         xla.ticks = plain
-    return {"needed": kernel_work.ticks_of_a_playout(size), "lane_ticks": lane_ticks[0] / played.length.size}
+    return {"needed": float(kernel_work.ticks_of_playouts(size).mean()), "lane_ticks": lane_ticks[0] / played.length.size}
 
 
 def on_a_warp(size: int) -> dict[str, float] | None:
@@ -129,7 +129,7 @@ def on_a_warp(size: int) -> dict[str, float] | None:
         return None
     code, played = kernel_work.compile_for(nvidia.written(size, True, False).text, tools), kernel_work.play(size)
     instructions, changing = played.instructions(code)
-    needed = kernel_work.ticks_of_a_playout(size)
+    needed = float(kernel_work.ticks_of_playouts(size).mean())
     share = needed / played.lane_ticks * (1 - changing)
     return {
         "tick": code.tick, "needed": needed, "lane_ticks": played.lane_ticks, "share": share, "waiting": 1 - changing - share,

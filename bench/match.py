@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bench.matches.journal import Journal
     from bench.matches.playing import Match
 
+#: Leaves of a round and playouts of each where nobody says: the same on all machines, so that matches are the same.
+ROUNDS = (256, 8)
 SUMMARY = "a match between two bots or GTP engines, with the confidence interval of its result"
 
 _EPILOG = f"""\
@@ -82,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = "keep the games there: a line each in games.jsonl, and SGF records; and go on with what is there"
     parser.add_argument("--output", type=options.folder, metavar="DIR", help=output)
     parser.add_argument("--json", action="store_true", help="print one JSON document with every game instead")
-    options.add_player_arguments(parser, 2_000)
+    options.add_player_arguments(parser, 2_000, rounds=ROUNDS)
     options.add_memory_argument(parser)
 
 

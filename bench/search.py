@@ -27,8 +27,8 @@ SEARCHES = {
     "rave": ("rave", LEAVES), f"rave, {FEW_LEAVES} x {PLAYOUTS}": ("rave", FEW_LEAVES), "uct": ("uct", LEAVES),
     "v1": ("rave-v1", LEAVES), "v2": ("rave-v2", LEAVES), "mctr": ("rave-mctr", LEAVES),
 }  # fmt: skip
-#: Leaves of a round with so many playouts of each, where the host is alone; a round is at most 16,000 playouts.
-FED = {8: 256, 64: 250, 512: 31}
+#: Leaves of a round with so many playouts of each, where the host is alone: those for CPUs, and for a GPU (`search.round_size`).
+FED = {8: 256, 64: 4096, 512: 4096}
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:

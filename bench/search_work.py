@@ -17,6 +17,8 @@ RULES = {"rave": Rave(), "uct": UCB1()} | {
     f"rave-{name}": Rave(credit=credit)
     for name, credit in (("v1", "weighted_v1"), ("v2", "weighted_v2"), ("mctr", "mctr_simple"))
 }
+#: Leaves whose results stand for those of any round of `AtOnce`.
+PLAYED = 256
 #: Nodes at which a tree is thrown away for a new one.
 MOST_NODES = 200_000
 
@@ -84,9 +86,11 @@ class AtOnce:
         """Arguments as of `jaxgo.Leaves`."""
         self.leaves, self.playouts, self.moves, self.features = leaves, playouts, moves, features
         self.busy_seconds, self.num_workers = 0.0, 1
-        device = jaxgo.Leaves(size, leaves, playouts, moves=moves, features=features)
-        before = jaxgo.Leaves.arguments_of(jaxgo.Position.empty(size, leaves).play(np.arange(leaves) % (size * size)))
-        self._found = device.rows(device.submit(*before, np.full(leaves, jaxgo.STAY), np.arange(leaves)))
+        played = min(leaves, PLAYED)
+        device = jaxgo.Leaves(size, played, playouts, moves=moves, features=features)
+        before = jaxgo.Leaves.arguments_of(jaxgo.Position.empty(size, played).play(np.arange(played) % (size * size)))
+        found = device.rows(device.submit(*before, np.full(played, jaxgo.STAY), np.arange(played)))
+        self._found = found.some(np.arange(leaves) % played)
         device.close()
         self._hash = Places.of(size, features).hash
         self._hashes = np.random.default_rng(0)

@@ -19,11 +19,6 @@ from search.knowledge import Numbers
 from search.restrictions import Restrictions
 from search.tree import Tree
 
-#: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line.
-IN_FLIGHT = 8
-#: On boards up to 13x13 there are more, until they are so many playouts or so many rounds: the host, which shares the cores with
-#: the devices, would otherwise now and then be late. On larger ones these would be too much of a second.
-UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 24576, 64, 13
 #: Descents of the first round, all of which end at the root.
 FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
@@ -69,11 +64,6 @@ class Settings:
     """Virtual ones of a leaf under way."""
     restrictions: Restrictions | None = None
     """Moves that are not to be played, or alone to be played."""
-
-
-def rounds_in_flight(size: int, playouts: int) -> int:
-    """Rounds of at most so many playouts that are under way at a time, at most, on a board of a size."""
-    return min(MOST_IN_FLIGHT, max(IN_FLIGHT, UNDER_WAY // playouts)) if size <= UP_TO else IN_FLIGHT
 
 
 class Rounds:

@@ -17,19 +17,18 @@ from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.request import check_seed
-from search import root
+from search import root, round_size
 from search.descent import Ties
 from search.game import hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions
 from search.root import RootStatistics
-from search.rounds import MOST_IN_FLIGHT, PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings, rounds_in_flight
+from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
+from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 from search.tree import Tree, bytes_per_node
 
-#: Playouts of a round, at most: their results in halves are summed as int16.
-MOST_PLAYOUTS = 16_000
 #: Playouts of a tree, at most.
 MOST_VISITS = 1 << 50
 #: How the RAVE statistics are updated.
@@ -43,8 +42,10 @@ class Search:
       position: one position that is not over.
       rule: a rule of selection, `search.Rave()` or `search.UCB1()`, with any of their options.
       komi: points that White gets.
-      leaves: leaves of a round, at most.
-      playouts_per_leaf: playouts from each leaf at each visit.
+      leaves: leaves of a round, at most, 1 to 65,536. By default what suits the devices (`search.round_size`): 256 on CPUs, for
+        GPUs enough that a round keeps all lanes busy.
+      playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts. By default
+        likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 512 on 9x9.
       seed: an int in [0, 2**64).
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.
@@ -54,7 +55,7 @@ class Search:
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
-      in_flight: rounds under way at a time, at most; a small tree has three. By default as `search.rounds.rounds_in_flight` says.
+      in_flight: rounds under way at a time, at most; a small tree has three. By default as `search.round_size` says.
       share: playouts under way at a time, at most, as a share of those that the root has had, 0 to 1: more keep devices busy
         while the tree is small, fewer let each choice see more results.
       virtual_losses: what a leaf under way counts for its moves until its playouts are there, 1 to `playouts_per_leaf`; by
@@ -75,8 +76,8 @@ class Search:
         *,
         rule=None,
         komi: float = 7.5,
-        leaves: int = 256,
-        playouts_per_leaf: int = 8,
+        leaves: int | None = None,
+        playouts_per_leaf: int | None = None,
         seed: int = 0,
         history=None,
         memory: int = 1 << 30,
@@ -97,30 +98,30 @@ class Search:
         if not isinstance(self.rule, (Rave, UCB1)):
             raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
         self.komi = checks.komi(komi)
-        self.num_leaves = checks.integer("leaves", leaves, 1, MOST_PLAYOUTS)
-        self.playouts_per_leaf = checks.integer("playouts_per_leaf", playouts_per_leaf, 1, MOST_PLAYOUTS)
-        checks.integer("leaves times playouts_per_leaf", leaves * playouts_per_leaf, 1, MOST_PLAYOUTS)
-        rounds = rounds_in_flight(position.size, leaves * playouts_per_leaf)
-        self.in_flight = rounds if in_flight is None else checks.integer("in_flight", in_flight, 1, MOST_IN_FLIGHT)
+        weighted = needs_histories(self.rule)
+        checks.one_of("updates", updates, (None, *UPDATES))
+        if weighted and updates == "reductions":
+            raise ValueError(f"updates must be 'histories' for the credit {self.rule.credit!r}, not 'reductions'")
+        self.updates = updates or ("histories" if weighted else "reductions")
+        moves = self.updates == "histories" and self.rule.credit is not None
+        workers = workers_of(devices) if device is None else None
+        size = position.size
+        rounds = round_size.suited(size, workers, leaves, playouts_per_leaf, histories=moves, policy=policy is not None)
+        self.num_leaves, self.playouts_per_leaf = rounds
+        most = rounds_in_flight(size, rounds, workers) if in_flight is None else in_flight
+        self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)
         checks.number("share", share, 0, 1)
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
         checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
         self.cleanup = bool(cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
-        weighted = needs_histories(self.rule)
-        checks.one_of("updates", updates, (None, *UPDATES))
-        if weighted and updates == "reductions":
-            raise ValueError(f"updates must be 'histories' for the credit {self.rule.credit!r}, not 'reductions'")
-        self.updates = updates or ("histories" if weighted else "reductions")
         self._history = hash_numbers(history)
-        size = position.size
         kinds, least = _kinds(self.rule), memory_for(size, self.rule, 0)
         checks.integer("memory", memory, 1, 1 << 50)
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **kinds)
-        moves = self.updates == "histories" and self.rule.credit is not None
         features = self.rule.knowledge is not None
         if device is not None:
             self._device = device.share(
@@ -128,8 +129,8 @@ class Search:
             )
         else:
             self._device = Leaves(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers_of(devices),
-                moves=moves, features=features, policy=policy,
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers, moves=moves,
+                features=features, policy=policy,
             )  # fmt: skip
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)

@@ -30,8 +30,9 @@ from jaxgo.running.ring_program import Shape, flies
 
 #: Calls of fewer leaves are not shared out among workers.
 LEAST = 4
-#: Playouts of a call, at most: their records lie on the device, three calls at a time.
-MOST_PLAYOUTS = 1 << 24
+#: Leaves of a call, playouts of a leaf (their sums in halves are int16), and playouts of a call, at most: their records lie on the
+#: device, three calls at a time.
+MOST_LEAVES, MOST_OF_A_LEAF, MOST_PLAYOUTS = 1 << 16, 16_000, 1 << 24
 
 
 class Leaves:
@@ -58,8 +59,8 @@ class Leaves:
         policy: Policies = None, features: bool = False, devices: Devices = None,
     ):  # fmt: skip
         self.size = checks.size(size)
-        self.leaves = checks.integer("leaves", leaves, 1, 1 << 16)
-        self.playouts = checks.integer("playouts", playouts, 1, 16_000)  # sums of halves are int16
+        self.leaves = checks.integer("leaves", leaves, 1, MOST_LEAVES)
+        self.playouts = checks.integer("playouts", playouts, 1, MOST_OF_A_LEAF)
         checks.integer("leaves times playouts", self.leaves * self.playouts, 1, MOST_PLAYOUTS)
         self.komi = checks.komi(komi)
         self.moves, self.features = bool(moves), bool(features)

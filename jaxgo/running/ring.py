@@ -22,8 +22,8 @@ On CPUs the program goes on while calls follow each other, and exchanges leaves 
 (`jaxgo.backends.exchange`), as to begin it costs a third of a step's time; elsewhere it is begun for each step.
 
 Playouts are named by the leaf's seed and stream and their own number, so that it leaves no trace in the results which device
-plays a leaf, when, and beside which others. On devices whose playouts cannot be left under way (`Backend.flies_on`) the ring has
-one place, and each step plays all of its own.
+plays a leaf, when, and beside which others. On devices whose playouts cannot be left under way (`Backend.flies_on`) each step
+plays all of its own, and the next is begun before its results are read, so that the device does not wait for the host.
 """
 
 import collections
@@ -31,7 +31,7 @@ import concurrent.futures
 import dataclasses
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -46,6 +46,8 @@ from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
 #: A place has room for so many calls, if they are no more playouts than this: together small ones cost less.
 TOGETHER, ENOUGH = 4, 1024
+#: Steps that are under way on a device which plays all of a step's own: one that it plays, and one that is ready for it.
+STEPS = 2
 #: Seconds that a program waits for a call before it ends.
 PATIENCE = 0.002
 #: Seconds after which it ends in any case: where nothing else of jaxgo's waits for the device, and where something does. To begin
@@ -165,7 +167,8 @@ class Ring:
         self._line, self._waiting, self._news = line, line.waiting, line.news
         self._backend, self._device, self._shape = backend_of(device), device, shape
         self._policy = tuple(policy)
-        self._places = PLACES if ring_program.flies(shape, self._backend) else 1
+        self._flies = ring_program.flies(shape, self._backend)
+        self._places = PLACES if self._flies else STEPS
         self._state: Any = None
         self._under_way: collections.deque[_Load] = collections.deque()
         line.under_way.append(self._under_way)
@@ -216,13 +219,16 @@ class Ring:
         return time.perf_counter() - start > (LONGEST_OF_MANY if at_work.is_crowded(self._device) else LONGEST)
 
     def _run(self) -> None:
-        """Runs the program once."""
+        """Runs the program once, or for all steps that follow each other."""
         shape, start = self._shape, time.perf_counter()
         self._counted = start
-        columns, numbers = np.zeros((shape.num_columns, shape.leaves), np.uint32), np.zeros(NUMBERS, np.int32)
+        function = ring_program.compiled(shape, (self._device,))
+        if not self._flies:
+            self._run_whole_steps(function)
+            return
+        columns, numbers = self._room_to_ask()
         if not self._ask(columns, numbers):
             return
-        function = ring_program.compiled(shape, (self._device,))
         if self._state is None:
             self._state = ring_program.first_state(shape, self._backend)
         if self._backend.exchanges():
@@ -238,6 +244,29 @@ class Ring:
         else:
             self._state, found = function(self._state, columns, numbers, self._policy)
             self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))
+
+    def _room_to_ask(self) -> tuple[np.ndarray, np.ndarray]:
+        """What `_ask` writes into."""
+        return np.zeros((self._shape.num_columns, self._shape.leaves), np.uint32), np.zeros(NUMBERS, np.int32)
+
+    def _run_whole_steps(self, function: Callable) -> None:
+        """Runs the program step by step, each begun before the results of the one before are read."""
+        begun: collections.deque[tuple[_Load, Any]] = collections.deque()
+        while True:
+            with self._news:
+                load = self._take() if self._may_take() else None
+            if load is not None:
+                columns, numbers = self._room_to_ask()  # the device may be reading those of the step before
+                for call, where in load.parts():
+                    columns[:, where] = call.columns
+                numbers[2] = load.count
+                begun.append((load, function((), columns, numbers, self._policy)[1]))
+            if len(begun) == self._places or begun and load is None:
+                self._new, found = begun.popleft()
+                self._awaited = self._new
+                self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))
+            elif load is None:
+                return
 
     def _ask(self, columns: np.ndarray, numbers: np.ndarray) -> bool:
         """Writes what the program is to do next; whether there is anything.
@@ -278,7 +307,7 @@ class Ring:
         """Takes this ring's share of the calls that wait, as far as they fit into a place."""
         calls: list[_Call] = []
         room, line = self._shape.leaves, self._waiting
-        share = -(-len(line) // len(self._line.under_way)) if self._places > 1 else 1
+        share = -(-len(line) // len(self._line.under_way)) if self._flies else 1
         while line and len(calls) < share and line[0].count <= room:
             call = line.popleft()
             if not calls or not call.unwanted:  # what was wanted when this ring's turn came is taken: a load is never empty

@@ -155,7 +155,7 @@ def _lowered(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Lowered:
         step = functools.partial(one_step, shape, backend, shape.policy and shape.policy.with_arrays(policy))
         return _steps(step, state, columns, numbers, *number) if number else step(state, columns, numbers)
 
-    number = [jax.ShapeDtypeStruct((), np.int32)] if backend.exchanges() else []
+    number = [jax.ShapeDtypeStruct((), np.int32)] if one_step is _step and backend.exchanges() else []
     state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
     sharding = jax.sharding.SingleDeviceSharding(device)
     jitted = jax.jit(

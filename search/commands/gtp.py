@@ -96,11 +96,12 @@ def run(args: argparse.Namespace) -> int:
 def _check(chosen: EngineOptions) -> None:
     """That a player can be made of the options."""
     from search.players import make_player
-    from search.search import MOST_PLAYOUTS
+    from search.round_size import suited
 
-    playouts = chosen.leaves * chosen.playouts_per_leaf
-    if playouts > MOST_PLAYOUTS:
-        raise UsageError(f"--leaves times --playouts-per-leaf must be at most {MOST_PLAYOUTS}, not {playouts}")
+    try:
+        suited(DEFAULT_SIZE, None, chosen.leaves, chosen.playouts_per_leaf)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     make_player(chosen.bot, komi=chosen.komi, seed=chosen.seed)
 
 

@@ -113,9 +113,13 @@ def _play(args: argparse.Namespace, number: int, what: str):
 
 def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:
     """What it takes to play the game again."""
+    from jaxgo.backends.choice import workers_of
+    from search.round_size import suited
+
+    rounds = suited(args.size, workers_of(None), args.leaves, args.playouts_per_leaf, policy=args.policy is not None)
     return "\n".join(
         [
-            f"{limits}, {args.leaves} leaves of {args.playouts_per_leaf} playouts a round"
+            f"{limits}, {rounds.leaves} leaves of {rounds.playouts} playouts a round"
             + (f", policy {args.policy}" if args.policy else "")
             + ("" if args.knowledge is None else f", {'with' if args.knowledge else 'without'} knowledge")
             + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),

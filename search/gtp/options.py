@@ -25,8 +25,10 @@ class EngineOptions:
     bot: str = "rave"
     visits: int | None = None
     seconds: float | None = None
-    leaves: int = 256
-    playouts_per_leaf: int = 8
+    leaves: int | None = None
+    """Of a round, None for what suits the devices."""
+    playouts_per_leaf: int | None = None
+    """Likewise."""
     seed: int = 0
     komi: float | None = None
     rules: Ruleset = DEFAULT

@@ -13,6 +13,7 @@ from search.gtp.options import DEFAULT_VISITS, EngineOptions
 from search.ownership import Samples
 from search.players import Player, TreePlayer, make_player
 from search.restrictions import Restrictions
+from search.round_size import ON_CPUS
 
 #: How long to ponder, seconds; a search that nobody wants any more should not run for ever.
 LONGEST_PONDERING = 600.0
@@ -82,7 +83,7 @@ class Thinker:
             for future in also:
                 future.result()
         # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
-        few = Limits(visits=4 * self.options.playouts_per_leaf)
+        few = Limits(visits=4 * (self.options.playouts_per_leaf or ON_CPUS.playouts))
         for point in (None, None, size * size):
             game.play(player.genmove(game.turn(game.to_play), game.history, few).move if point is None else point, game.to_play)
         for colour in (BLACK, WHITE):  # one of them out of turn

@@ -6,7 +6,7 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Rave, Search
 from search.nodes import READY
-from search.rounds import FEWEST_LEAVES, rounds_in_flight
+from search.rounds import FEWEST_LEAVES
 from search.search import memory_for
 from search.tree import Tree
 from tests.positions import from_games, middle_game
@@ -135,15 +135,6 @@ def tree_after(*steps: int, size: int = 5, rule=None, **options) -> dict:
 def test_the_tree_depends_on_seed_and_visits_alone(rule, in_flight):
     """Whenever rounds come back: the same calls give the same tree."""
     assert tree_after(500, 900, rule=rule, in_flight=in_flight) == tree_after(500, 900, rule=rule, in_flight=in_flight)
-
-
-@pytest.mark.parametrize(
-    ("size", "playouts", "rounds"),
-    [(9, 512, 48), (13, 512, 48), (19, 512, 8), (9, 2048, 12), (9, 16_000, 8), (2, 1, 64), (14, 1, 8)],
-)
-def test_small_rounds_are_more(size, playouts, rounds):
-    """Up to 24,576 playouts on boards that are played quickly."""
-    assert rounds_in_flight(size, playouts) == rounds
 
 
 def test_as_many_rounds_as_may_be_are_under_way():

@@ -77,7 +77,7 @@ def test_what_is_not_set_is_the_matchs():
         ("rave:strict=no", "strict must be True or False, not 'no'"),
         ("rave:k=1,k=2", "k is given twice"),
         ("rave:schedule=best", "schedule must be one of 'mse', 'hand', not 'best'"),
-        ("rave:leaves=20000", "leaves must be between 1 and 16000, not 20000"),
+        ("rave:leaves=70000", "leaves must be between 1 and 65536, not 70000"),
         ("rave:policy=best", "--policy best: policy must be of capture[:Q]"),
         ("rave:even=-1", "even must be between 0 and 255, not -1"),
         ("rave:knowledge=maybe", "knowledge must be True or False, not 'maybe'"),

@@ -254,6 +254,55 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves, policy)
         assert_equal(leaves.gather(call), result)
 
 
+def test_whole_steps_follow_each_other(monkeypatch):
+    """A device that plays all of a step's own gets the next step before the results of the one before are read, not more; a step
+    that fails is the oldest call's failure alone."""
+    log, programs = [], Programs(ring_program._lowered)
+
+    class Whole(Cpu):
+        def flies_on(self, size: int, form=None) -> bool:
+            return False
+
+    def program(shape, devices):
+        function = programs(shape, devices)
+
+        def run(*arguments):
+            log.append("begun")
+            if log.count("begun") == 3:
+                raise RuntimeError("out of order")
+            return function(*arguments)
+
+        return run
+
+    monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
+    monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
+    monkeypatch.setattr(ring_program, "compiled", programs)
+    expected = one_by_one([2] * 6)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    (only,) = leaves._rings.rings
+    bring = only._bring
+
+    def bringing(*found):
+        log.append("read")
+        bring(*found)
+
+    only._bring = bringing
+    monkeypatch.setattr(ring_program, "compiled", program)
+    with only._news:  # so that all six wait before the first begins
+        under_way = [start(leaves, 2, 2 * i) for i in range(6)]
+    found, failed = [], []
+    for number, call in enumerate(under_way):
+        try:
+            found.append((number, leaves.gather(call)))
+        except RuntimeError as error:
+            failed.append((number, str(error)))
+    assert failed == [(1, "out of order")]
+    for number, results in found:
+        assert_equal(results, expected[number])
+    assert log == ["begun", "begun", "read", "begun", *["begun", "begun", "read", "begun", "read", "begun", "read", "read"]]
+    leaves.close()
+
+
 def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
     """One that is slow leaves calls to the other; none has more under way than the other while calls are waiting."""
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2)

@@ -255,7 +255,7 @@ def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path, 
         ('ponder = "yes"', "ponder must be true or false, not 'yes'"),
         ("visits = 0", "argument --visits: must be between 1 and 2147483647, not 0"),
         ('bot = "gnugo"', "argument --bot: there is no bot 'gnugo'"),
-        ("leaves = 4000", "--leaves times --playouts-per-leaf must be at most 16000, not 32000"),
+        ("leaves = 65537", "leaves must be between 1 and 65536, not 65537"),
     ],
 )
 def test_a_file_of_options_that_is_no_good_is_refused(tmp_path, text, message, capfd):
@@ -285,7 +285,7 @@ def test_the_conversation_is_logged_with_times_and_a_signal_ends_waiting(tmp_pat
         (("--size", "26"), "must be between 2 and 25, not 26"),
         (("--rules", "nope"), "there are no rules 'nope'; there are: tromp-taylor"),
         (("--log", "/nonexistent/x.log"), "the log '/nonexistent/x.log' cannot be written: No such file"),
-        (("--leaves", "4000"), "--leaves times --playouts-per-leaf must be at most 16000, not 32000"),
+        (("--leaves", "1200", "--playouts-per-leaf", "16000"), "leaves times playouts_per_leaf must be between 1 and 16777216, not"),
         (("--visits", "0"), "must be between 1"),
         (("--threads", "0"), "argument --threads: must be between 1 and 1024, not 0"),
         (("--memory", "lots"), "argument --memory: must be a size such as 512M or 2G, not 'lots'"),

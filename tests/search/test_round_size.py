@@ -1,0 +1,111 @@
+"""How large rounds are, and how many are under way, where nobody says."""
+
+import types
+
+import jax
+import numpy as np
+import pytest
+
+from jaxgo import Capture, Position
+from jaxgo.backends.choice import backend_of
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from search import Rave, Search
+from search.round_size import RoundSize, rounds_in_flight, suited
+
+
+class Gpu:
+    """What is asked of a GPU here, where there is none."""
+
+    platform = "gpu"
+    client = types.SimpleNamespace(platform_version="cuda 12080")
+
+
+@pytest.mark.parametrize("workers", [None, jax.devices(), jax.devices() * 4], ids=["shared", "one core", "four cores"])
+def test_on_cpus_rounds_are_the_same_everywhere(workers):
+    for size in (2, 9, 25):
+        for how in ({}, {"histories": True}, {"policy": True}):
+            assert suited(size, workers, **how) == (256, 8)
+    assert suited(9, workers, 64) == (64, 8) and suited(9, workers, playouts=2) == (256, 2)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(9, (4096, 512)), (13, (4096, 256)), (19, (4096, 128))])
+def test_rounds_for_a_gpu(size, expected):
+    """Sixteen playouts for each lane; as many of a leaf as the GPU plays, at best, while the host deals with one (`jaxgo bench
+    search`: 2.7, 3.3 and 7.1 us a leaf; `jaxgo bench kernel`: 202, 54 and 13.5 M playouts a second), within a factor of 2."""
+    assert suited(size, [Gpu()]) == expected
+    leaves, playouts = expected
+    assert leaves * playouts == 16 * backend_of(Gpu()).most_lanes(size)
+    seconds, rate = {9: (2.7e-6, 202e6), 13: (3.3e-6, 54.4e6), 19: (7.1e-6, 13.5e6)}[size]
+    assert playouts / 2 < seconds * rate < playouts * 2
+
+
+def test_rounds_for_several_gpus_and_for_what_is_given():
+    one, eight = suited(9, [Gpu()]), suited(9, [Gpu() for _ in range(8)])
+    assert eight == (4096, 8 * one.playouts)
+    gpu = Gpu()
+    assert suited(9, [gpu] * 3) == one  # calls on one device, not devices
+    assert suited(9, [gpu], 64) == (64, 512) and suited(9, [gpu], playouts=64) == (32768, 64)
+    assert suited(9, [gpu], 64, 32) == (64, 32)
+    assert suited(9, [gpu], 60_000).playouts == 2**24 // 60_000
+
+
+def test_what_is_slower_gets_fewer_playouts_a_leaf():
+    """By policies, which the devices play more slowly; and where the host looks at each playout."""
+    assert suited(9, [Gpu()], policy=True) == (16384, 128)
+    assert suited(9, [Gpu()], histories=True) == (256, 32)
+
+
+@pytest.mark.parametrize("size", range(MIN_SIZE, MAX_SIZE + 1))
+@pytest.mark.parametrize("devices", [1, 8, 64])
+def test_rounds_of_any_size_are_allowed(size, devices):
+    """What is given by default could have been given."""
+    gpus = [Gpu() for _ in range(devices)]
+    for how in ({}, {"histories": True}, {"policy": True}):
+        rounds = suited(size, gpus, **how)
+        assert suited(size, None, *rounds) == rounds
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((0, None), "leaves must be between 1 and 65536, not 0"), ((None, 16_001), "playouts_per_leaf must be between 1 and 16000"),
+        ((1200, 16_000), "leaves times playouts_per_leaf must be between 1 and 16777216, not 19200000"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("workers", [None, [Gpu()]], ids=["cpus", "gpu"])
+def test_what_is_given_is_checked(given, message, workers):
+    with pytest.raises(ValueError, match=message):
+        suited(9, workers, *given)
+
+
+@pytest.mark.parametrize(
+    ("size", "playouts", "rounds"),
+    [(9, 512, 48), (13, 512, 48), (19, 512, 8), (9, 2048, 12), (9, 16_000, 8), (2, 1, 64), (14, 1, 8)],
+)
+def test_small_rounds_are_more(size, playouts, rounds):
+    """Up to 24,576 playouts on boards that are played quickly."""
+    assert rounds_in_flight(size, RoundSize(playouts, 1), None) == rounds
+    assert rounds_in_flight(size, RoundSize(playouts, 1), [Gpu()]) == 4
+
+
+def test_a_search_with_rounds_as_for_a_gpu():
+    """More than 16-bit sums of a whole round could hold; every playout is counted, and the tree is that of the seed alone."""
+    def run():
+        search = Search(Position.empty(3), rule=Rave(), leaves=32, playouts_per_leaf=2_048, in_flight=4, komi=0.5, seed=5)
+        search.run(visits=400_000)
+        found, visits = search.statistics(), search.visits
+        search.close()
+        return visits, found
+
+    (visits, found), (again, same) = run(), run()
+    assert 400_000 <= visits < 400_000 + 4 * 32 * 2_048 and visits % 2_048 == 0
+    assert found.visits.sum() == visits - 16 * 2_048  # the first round's leaves are the root
+    assert again == visits
+    for name in ("visits", "win_rate"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(same, name))
+
+
+def test_a_search_takes_what_suits():
+    search = Search(Position.empty(3), policy=Capture(0.5))
+    assert (search.num_leaves, search.playouts_per_leaf, search.in_flight) == (256, 8, 12)
+    search.close()
