@@ -9,10 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo.results.sums import LOW
-from jaxgo.running.leaf_results import Places
+from jaxgo.running.leaf_results import Places, Rows
 from search import priors
 from search.compiled import compiled, part
-from search.histories import AMAF, MCTR, NO_CREDIT, count_first_plays, read_nothing, read_playouts, share_prefixes, weigh
+from search.histories import (
+    AMAF,
+    MCTR,
+    NO_CREDIT,
+    Played,
+    count_first_plays,
+    read_nothing,
+    read_playouts,
+    share_prefixes,
+    weigh,
+)  # fmt: skip
 from search.knowledge import Numbers
 from search.nodes import (
     FIRST,
@@ -22,6 +32,7 @@ from search.nodes import (
     NONE,
     READY,
     STRUCK,
+    Memory,
     add_rave,
     child_of,
     clear_bit,
@@ -85,18 +96,20 @@ class Scratch(NamedTuple):
 
 @compiled
 def take_results(memory, terms, history, leaves, rows, results, played, scratch):
-    """Adds the results of a round's leaves to the tree.
+    """Adds the results of a round's leaves to the tree; named tuples come as plain ones (`search.compiled.plain`).
 
     Args:
       memory: the tree, a `search.nodes.Memory`.
-      terms: what to go by.
+      terms: what to go by, a `Terms`.
       history: uint64 [n], hashes of the game's positions before the root.
-      leaves: int32 [n], the nodes, as `search.descent.choose_leaves` gives them.
+      leaves: int32 [n], the nodes, as `search.descent.choose_and_ask` fills them.
       rows: int32 [n], the row of each leaf in the results; NONE for ends of the game.
       results: the results, a `jaxgo.running.leaf_results.Rows`.
       played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
-      scratch: room.
+      scratch: room, a `Scratch`.
     """
+    memory, terms = Memory(*memory), Terms(*terms[:-2], Numbers(*terms[-2]), Places(*terms[-1]))
+    results, played, scratch = Rows(*results), Played(*played), Scratch(*scratch)
     playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])

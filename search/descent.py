@@ -14,6 +14,7 @@ from search.compiled import compiled, part
 from search.nodes import (
     NONE,
     READY,
+    Memory,
     add_node,
     can_have_children,
     child_in_front,
@@ -24,7 +25,7 @@ from search.nodes import (
     read_rave,
     warm,
 )
-from search.selection import UCT
+from search.selection import UCT, Numbers
 from search.values import work_out
 
 #: Values that differ by less count as equal; ties are broken at random.
@@ -60,37 +61,6 @@ def place(hash, visits):
     return np.int64((hash + np.uint64(visits) * np.uint64(40503)) & np.uint64(TABLE - 1))
 
 
-@compiled
-def choose_leaves(memory, rule, ties, playouts, losses, deepest, leaves, scratch):
-    """Chooses as many leaves as `leaves` has room for, and adds their visits all the way up; `playouts` each, and so far `losses`
-    to what nodes know of their moves.
-
-    Args:
-      memory: the tree, a `search.nodes.Memory`.
-      rule: the `numbers` of a rule.
-      ties: the table of `Ties`.
-      playouts: of each leaf.
-      losses: virtual ones, 1 to `playouts`.
-      deepest: how many moves a descent may go.
-      leaves: int32 [n], the nodes that were reached. Of one that is described already (an end of the game, the deepest that may
-        be, or one whose move found no room in a full tree) the own position is the leaf.
-      scratch: float64 [SCRATCH, M], the last two rows 0 where the rule has no RAVE statistics.
-    """
-    for i in range(len(leaves)):
-        node = descend(memory, rule, ties, deepest, scratch)
-        leaves[i] = node
-        while node != NONE:
-            x = memory.nodes[node]
-            x.visits += playouts
-            x.pending += playouts
-            if x.first == NONE:
-                warm(memory, node)
-            above = parent_of(memory, node)
-            if above != NONE:
-                count_move(memory, above, x.move, losses, 0)
-            node = above
-
-
 class Constants(NamedTuple):
     """What all leaves of a search have in common, as the device is told of it."""
 
@@ -105,18 +75,56 @@ class Constants(NamedTuple):
 
 
 @compiled
+def choose_and_ask(
+    memory, rule, ties, playouts, losses, deepest, scratch, black, constants, stream, leaves, rows, columns
+):  # fmt: skip
+    """Chooses as many leaves as `leaves` has room for, and adds their visits all the way up; `playouts` each, and so far `losses`
+    to what nodes know of their moves. Writes what the device is asked of them (`ask`). Named tuples come as plain ones
+    (`search.compiled.plain`).
+
+    Args:
+      memory: the tree, a `search.nodes.Memory`.
+      rule: the `numbers` of a rule.
+      ties: the table of `Ties`.
+      playouts: of each leaf.
+      losses: virtual ones, 1 to `playouts`.
+      deepest: how many moves a descent may go.
+      scratch: float64 [SCRATCH, M], the last two rows 0 where the rule has no RAVE statistics.
+      black: whether Black moves at nodes of depth 0.
+      constants: a `Constants`.
+      stream: of the first leaf that is asked of.
+      leaves: int32 [n], is filled with the nodes that were reached. Of one that is described already (an end of the game, the
+        deepest that may be, or one whose move found no room in a full tree) the own position is the leaf.
+      rows: int32 [n], is filled with the row of each leaf in what is asked; NONE for ends of the game.
+      columns: uint32 [., n], is filled as `jaxgo.running.leaf_columns` says.
+
+    Returns:
+      (of how many leaves the device is asked, how many moves below the root the deepest of them lies)
+    """
+    memory, rule, constants = Memory(*memory), Numbers(*rule), Constants(*constants)
+    top, lowest = memory.nodes[memory.book[0].root].depth, np.int64(0)
+    for i in range(len(leaves)):
+        node = descend(memory, rule, ties, deepest, scratch)
+        leaves[i], lowest = node, max(lowest, np.int64(memory.nodes[node].depth - top))
+        while node != NONE:
+            x = memory.nodes[node]
+            x.visits += playouts
+            x.pending += playouts
+            if x.first == NONE:
+                warm(memory, node)
+            above = parent_of(memory, node)
+            if above != NONE:
+                count_move(memory, above, x.move, losses, 0)
+            node = above
+    return ask(memory, black, constants, stream, leaves, rows, columns), lowest
+
+
+@part
 def ask(memory, black, constants, stream, leaves, rows, columns):
     """Writes what the device is asked: to play from leaves that are ready and the root as they are, from others by the move to
     them, and nothing of ends of the game. Of how many it is asked.
 
-    Args:
-      memory: the tree.
-      black: whether Black moves at nodes of depth 0.
-      constants: a `Constants`.
-      stream: of the first leaf that is asked of.
-      leaves: int32 [n].
-      rows: int32 [n], is filled with the row of each leaf in what is asked; NONE for ends of the game.
-      columns: uint32 [., n], is filled as `jaxgo.running.leaf_columns` says.
+    The arguments are those of `choose_and_ask`.
     """
     count, words = 0, memory.words.shape[1]
     for i in range(len(leaves)):

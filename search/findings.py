@@ -63,13 +63,13 @@ class Findings:
         """
         wanted, position = Wanted() if wanted is None else wanted, search.position
         infos, root, shares, amaf = (_of_tree if isinstance(search, Search) else _of_flat)(search, wanted)
-        tried = [point(info["move"], position.size) for info in infos]
+        tried = [point(info["move"], position.size) for info in infos] if wanted.moves_ownership else []
         least = wanted.least_moves if wanted.most_moves is None else min(wanted.least_moves, wanted.most_moves)
         if len(infos) < least:
             infos = infos + _untried(search, infos, root)[: least - len(infos)]
         samples = (
             _samples(search) if wanted.ownership else None,
-            _samples(search, tried) if wanted.moves_ownership and tried else None,
+            _samples(search, tried) if tried else None,
         )
         viewer = int(np.asarray(position.to_play)[0])
         return cls(viewer, infos, root, shares if wanted.shares else None, amaf if wanted.amaf else None, samples=samples)

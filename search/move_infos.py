@@ -52,7 +52,7 @@ def move_infos(
     order = sorted(map(int, tried), key=lambda m: (m != best, -int(found.visits[m]), -rate[m], m))[:most]
     lead = np.where(np.isnan(found.lead), found.root_lead, found.lead)
     stdev = np.where(np.isnan(found.lead_stdev), found.root_lead_stdev, found.lead_stdev)
-    lines = [search.variation(m, line) for m in order]
+    lines = search.variations(order, line)
     infos = [
         _info(search.position.size, m, i, float(found.visits[m]), float(rate[m]), float(lead[m]), float(stdev[m]),
               float(shares[m]), pv)

@@ -200,7 +200,7 @@ def add_node(memory, parent, move):
     x = memory.nodes[node]
     x.visits, x.wins, x.leads, x.squares, x.pending, x.hash = 0, 0, 0.0, 0.0, 0, 0
     x.parent, x.move, x.first, x.sibling, x.depth = parent, move, NONE, NONE, 0
-    x.row, x.pool, x.heat, x.state = NONE, NODES, 0, NEW
+    x.row, x.pool, x.heat, x.state, x.ko, x.margin, x.passes = NONE, NODES, 0, NEW, 0, 0, 0
     if parent != NONE:
         above = memory.nodes[parent]
         x.depth, x.sibling = above.depth + 1, above.first

@@ -62,8 +62,6 @@ class RootStatistics:
         if tree.rave_colours:
             rave = tree.rave(tree.root)[0]
         total = np.float64(root["visits"] - root["pending"])
-        bounds = outcome.bounds(komi, tree.moves - 1)
-        margin = np.int64(root["margin"] if black else -root["margin"])
         with np.errstate(invalid="ignore", divide="ignore"):
             mean, root_mean = leads / visits, float(root["leads"] / total)
             return cls(
@@ -72,7 +70,7 @@ class RootStatistics:
                 rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root),
                 root_visits=int(total), root_win_rate=float(root["wins"] / (2 * total)), root_lead=root_mean - points,
                 root_lead_stdev=float(np.sqrt(np.maximum(root["squares"] / total - root_mean**2, 0.0))),
-                wins_as_it_stands=bool(outcome.of_mover(margin, bounds, np.bool_(black)) == outcome.WIN),
+                wins_as_it_stands=wins_as_it_stands(tree, black, komi),
             )  # fmt: skip
 
     def as_move_statistics(self) -> MoveStatistics:
@@ -100,6 +98,13 @@ class RootStatistics:
                 for m in order
             ],
         }
+
+
+def wins_as_it_stands(tree: Tree, black: bool, komi: float) -> bool:
+    """Whether the mover at the root, Black or White, wins if the board is scored now."""
+    margin = int(tree[tree.root]["margin"])
+    found = outcome.of_mover(np.int64(margin if black else -margin), outcome.bounds(komi, tree.moves - 1), np.bool_(black))
+    return bool(found == outcome.WIN)
 
 
 def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:

@@ -13,7 +13,8 @@ from jaxgo.running.leaf_results import Places, Room, Rows
 from jaxgo.running.request import Seed, seed_words
 from search import descent, histories
 from search.backup import Scratch, Terms, strike, take_results, take_round_back
-from search.descent import Constants, Ties, ask, choose_leaves
+from search.compiled import plain
+from search.descent import Constants, Ties, choose_and_ask
 from search.histories import Played
 from search.knowledge import Numbers
 from search.restrictions import Restrictions
@@ -46,6 +47,8 @@ class _Round:
     """int32 [n]: their nodes."""
     rows: np.ndarray
     """int32 [n]: the row of each in the device's results; NONE for ends of the game."""
+    deepest: int
+    """How many moves below the root the deepest of them lies."""
     call: object
     """The device's, None where nothing is left for it."""
 
@@ -95,10 +98,10 @@ class Rounds:
         """
         moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
-        self._scratch = Scratch(
+        self._scratch = plain(Scratch(
             np.empty((2, 2, moves), np.int16), np.empty((1, 2, moves)), np.empty(moves, np.int64),
             np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
-        )  # fmt: skip
+        ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
         (words,), (ko,), (passes,), (black,) = Leaves.arguments_of(position)
@@ -110,13 +113,14 @@ class Rounds:
         credit = histories.NUMBERS[settings.rule.credit]
         known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
         device = self._device
-        self._terms = Terms(
+        self._terms = plain(Terms(
             device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
             settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64),
             limits.allowed.astype(np.bool_), int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
             Places.of(tree.size, device.features),
-        )  # fmt: skip
-        self._constants = Constants(int(win), int(draw), *(int(x) for x in self._seed_words))
+        ))  # fmt: skip
+        self._constants = plain(Constants(int(win), int(draw), *(int(x) for x in self._seed_words)))
+        self._rule = plain(settings.rule.numbers)
         self._num_columns = leaf_columns.number(tree.size, device.features)
         self._nothing = Room(tree.size, 0, device.playouts if device.moves else 0, device.features).rows
 
@@ -146,21 +150,22 @@ class Rounds:
 
     def launch(self, most: int) -> None:
         """Chooses leaves, at most so many, and submits them."""
-        start, tree, playouts = time.perf_counter(), self._tree, self._device.playouts
+        start, tree, playouts, settings = time.perf_counter(), self._tree, self._device.playouts, self._settings
         if tree.ready:
             share = max(FEWEST_LEAVES, int(self._may_be_under_way / (playouts * min(self._in_flight, FIRST_ROUNDS))))
         else:
             share = FIRST_LEAVES
         leaves = np.empty(min(self._device.leaves, share, most), np.int32)
-        rule, deepest = self._settings.rule.numbers, self._settings.depth
-        choose_leaves(tree.memory, rule, self._ties.table, playouts, self._settings.losses, deepest, leaves, self._values)
         rows, columns = np.empty(len(leaves), np.int32), np.empty((self._num_columns, len(leaves)), np.uint32)
-        count = ask(tree.memory, self._black, self._constants, self._streams, leaves, rows, columns)
+        count, deepest = choose_and_ask(
+            tree.arrays, self._rule, self._ties.table, playouts, settings.losses, settings.depth, self._values, self._black,
+            self._constants, self._streams, leaves, rows, columns,
+        )  # fmt: skip
         call = None
         if count:
             self._streams += count
             call = self._device.begin(columns[:, :count])
-        self._under_way.append(_Round(leaves, rows, call))
+        self._under_way.append(_Round(leaves, rows, deepest, call))
         self.seconds["select"] += time.perf_counter() - start
 
     def wait(self, deadline: float | None) -> bool:
@@ -175,26 +180,28 @@ class Rounds:
     def finish(self) -> None:
         """Adds the oldest round's results to the tree."""
         start, done = time.perf_counter(), self._under_way.popleft()
-        self._take(done.leaves, done.rows, self._nothing if done.call is None else self._device.rows(done.call))
+        self._take(done, self._nothing if done.call is None else self._device.rows(done.call))
         self.seconds["back up"] += time.perf_counter() - start
 
-    def _take(self, leaves: np.ndarray, rows: np.ndarray, results: Rows) -> None:
-        tree = self._tree
-        depth = int(tree.memory.nodes["depth"][leaves].max(initial=0) - tree[tree.root]["depth"])
-        plies, held = results.events.shape[2], self._played
-        if depth > len(held.line) or plies >= held.plays.shape[2]:
-            held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * depth)
-        played = held._replace(events=results.events)
-        take_results(tree.memory, self._terms, self._history, leaves, rows, results, played, self._scratch)
+    def _take(self, done: _Round, results: Rows) -> None:
+        tree, plies, held = self._tree, results.events.shape[2], self._played
+        if done.deepest > len(held.line) or plies >= held.plays.shape[2]:
+            held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * done.deepest)
+        played = results.events, *held[1:]
+        take_results(
+            tree.arrays, self._terms, self._history, done.leaves, done.rows, tuple(results), played, self._scratch
+        )  # fmt: skip
 
     def compile(self, tree: Tree) -> None:
         """Compiles the loops, so that no clock runs meanwhile; `tree`, an empty one, is what they are tried on."""
-        own, none, rule = self._tree, np.empty(0, np.int32), self._settings.rule.numbers
-        choose_leaves(tree.memory, rule, self._ties.table, self._device.playouts, 1, self._settings.depth, none, self._values)
-        ask(tree.memory, self._black, self._constants, 0, none, none, np.empty((self._num_columns, 0), np.uint32))
+        none, columns = np.empty(0, np.int32), np.empty((self._num_columns, 0), np.uint32)
+        choose_and_ask(
+            tree.arrays, self._rule, self._ties.table, self._device.playouts, 1, self._settings.depth, self._values, self._black,
+            self._constants, 0, none, none, columns,
+        )  # fmt: skip
+        own, self._tree = self._tree, tree
         try:
-            self._tree = tree
-            self._take(none, none, self._nothing)
+            self._take(_Round(none, none, 0, None), self._nothing)
         finally:
             self._tree = own
         tree.compile()

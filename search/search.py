@@ -8,7 +8,7 @@ and the number of visits.
 
 import collections
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -276,7 +276,7 @@ class Search:
         tree = self._tree
         if not tree.ready:
             raise ValueError("the search has no visits yet: run it first")
-        wins = self.statistics().wins_as_it_stands
+        wins = root.wins_as_it_stands(tree, self._black_moves(tree.root), self.komi)
         while True:
             move = root.best_move(tree, wins_as_it_stands=wins, cleanup=self.cleanup)
             if move == tree.moves - 1 or tree.child(tree.root, move) != NONE or not self._repeats(self._play(move)):
@@ -366,6 +366,10 @@ class Search:
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""
         return self._tree.variation(move, most)
+
+    def variations(self, moves: Sequence[int], most: int = 20) -> list[list[int]]:
+        """`variation` from each of some moves on."""
+        return self._tree.variations(moves, most)
 
     def statistics(self) -> RootStatistics:
         """The root's statistics, without the visits that rounds under way have not brought results for."""

@@ -1,13 +1,14 @@
 """A search's tree: its memory, and what programs read of it."""
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
 from jaxgo.board.geometry import geometry
 from search import nodes
-from search.compiled import compiled
-from search.nodes import NODES, NONE, READY, Memory, child_of, first_child, next_child, read_moves
+from search.compiled import compiled, plain
+from search.nodes import NODES, NONE, READY, Memory, child_of, first_child, next_child, read_moves, read_rave
 
 
 class Tree:
@@ -30,6 +31,8 @@ class Tree:
     ):  # fmt: skip
         self.size, self.moves = size, size * size + 1
         self.memory = _memory(size, limit, colours, legal, fractions, priors)
+        #: The same as compiled functions take it that are called often.
+        self.arrays = plain(self.memory)
         self.root = nodes.add_node(self.memory, NONE, NONE)
 
     @property
@@ -64,13 +67,13 @@ class Tree:
     def children(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """(moves, nodes): int64 [n] both, what has been tried at a node, in order of the moves."""
         found = np.empty((2, self.moves), np.int64)
-        found = found[:, : _children(self.memory, node, found)]
+        found = found[:, : _children(self.arrays, node, found)]
         moves, children = found[:, found[0].argsort()]
         return moves, children
 
     def child(self, node: int, move: int) -> int:
         """The node that a move leads to; NONE without one."""
-        return int(nodes.child_of(self.memory, node, move))
+        return int(_child(self.arrays, node, move))
 
     def visits(self, node: int) -> np.ndarray:
         """int64 [M]: playouts through each move of a node, those on their way included."""
@@ -82,7 +85,7 @@ class Tree:
 
     def _moves(self, node: int) -> np.ndarray:
         out = np.empty((2, self.moves))
-        nodes.read_moves(self.memory, node, out)
+        _moves(self.arrays, node, out)
         return out.astype(np.int64)
 
     def open(self, node: int) -> np.ndarray:
@@ -94,8 +97,7 @@ class Tree:
         """float64 [C, 2, M]: what each point has earned (see `jaxgo.credits`) in the playouts through a node, for its mover and,
         if there are two colours, for the other; and that times the results of the player who earned it."""
         out = np.zeros((self.rave_colours, 2, self.moves))
-        for colour, earned in enumerate(out):
-            nodes.read_rave(self.memory, node, colour, earned)
+        _rave(self.arrays, node, out)
         return out
 
     @property
@@ -113,9 +115,14 @@ class Tree:
 
     def variation(self, move: int | None, most: int) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on; `most` of them at most."""
-        line = np.empty(most, np.int64)
-        count = _variation(self.memory, self.root, NONE if move is None else int(move), np.empty((2, self.moves)), line)
-        return line[:count].tolist()
+        (line,) = self.variations([NONE if move is None else move], most)
+        return line
+
+    def variations(self, moves: Sequence[int], most: int) -> list[list[int]]:
+        """The principal variations from each of some of the root's moves on; `most` moves each at most."""
+        lines, counts = np.empty((len(moves), most), np.int64), np.empty(len(moves), np.int64)
+        _variations(self.arrays, np.array(moves, np.int64), np.empty((2, self.moves)), lines, counts)
+        return [line[:count] for line, count in zip(lines.tolist(), counts.tolist())]
 
     def compile(self) -> None:
         """Compiles what is asked of a tree; on one that has nothing but its root."""
@@ -160,9 +167,9 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
     book["wide_from"] = nodes.WIDE_FROM_FLOATS if fractions else nodes.WIDE_FROM
-    # Rows are filled when they are taken.
+    # Nodes and rows are filled when they are taken.
     return Memory(
-        nodes=np.zeros(most[0], nodes.NODE), words=np.empty((most[0], words), np.uint32),
+        nodes=np.empty(most[0], nodes.NODE), words=np.empty((most[0], words), np.uint32),
         open=np.empty((most[0], bits), np.uint32),
         legal=np.empty((most[0] * legal, 2, bits), np.uint32), priors=np.empty((most[0] * priors, 2, moves), np.uint8),
         first=np.empty((most[1], colours, first[1], moves), first[0]),
@@ -171,32 +178,57 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     )  # fmt: skip
 
 
+# What Python asks: the memory comes as a plain tuple (`search.compiled.plain`).
+
+
 @compiled
-def _variation(memory, node, move, moves, line):
-    """Fills a line with the most visited moves from a node, or from the given one on; how many there are.
+def _variations(arrays, firsts, moves, lines, counts):
+    """Fills lines with the most visited moves from the root, from the given ones on.
 
     Args:
-      memory: the tree.
-      node: the node.
-      move: its first move, or NONE.
+      arrays: the tree.
+      firsts: int64 [n], the first move of each, or NONE.
       moves: float64 [2, M], scratch.
-      line: int64 [n].
+      lines: int64 [n, most].
+      counts: int64 [n], is filled with how many moves each line has.
     """
-    count = 0
-    while count < len(line) and node != NONE:
-        read_moves(memory, node, moves)
-        if move == NONE:
-            move = np.argmax(moves[0])
-        if moves[0, move] <= 0:
-            break
-        line[count] = move
-        node, move, count = child_of(memory, node, move), NONE, count + 1
-    return count
+    memory = Memory(*arrays)
+    for i in range(len(firsts)):
+        node, move, count = memory.book[0].root, firsts[i], 0
+        while count < lines.shape[1] and node != NONE:
+            read_moves(memory, node, moves)
+            if move == NONE:
+                move = np.argmax(moves[0])
+            if moves[0, move] <= 0:
+                break
+            lines[i, count] = move
+            node, move, count = child_of(memory, node, move), np.int64(NONE), count + 1
+        counts[i] = count
 
 
 @compiled
-def _children(memory, node, found):
+def _child(arrays, node, move):
+    """The node that a move leads to; NONE without one."""
+    return child_of(Memory(*arrays), node, move)
+
+
+@compiled
+def _moves(arrays, node, out):
+    """Copies the visits of a node's moves and their results into float64 [2, M]."""
+    read_moves(Memory(*arrays), node, out)
+
+
+@compiled
+def _rave(arrays, node, out):
+    """Copies what a node's points have earned into float64 [C, 2, M]."""
+    for colour in range(len(out)):
+        read_rave(Memory(*arrays), node, colour, out[colour])
+
+
+@compiled
+def _children(arrays, node, found):
     """Fills (moves, nodes) with a node's children; how many there are."""
+    memory = Memory(*arrays)
     count, child = 0, first_child(memory, node)
     while child != NONE:
         found[0, count], found[1, count] = memory.nodes[child].move, child

@@ -1,11 +1,13 @@
 """What a client is told: KataGo's replies, as dictionaries."""
 
+import functools
 import hashlib
 
 import numpy as np
 
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.base.source import version
+from jaxgo.board.geometry import geometry
 from jaxgo.board.symmetries import NUM_SYMMETRIES, transform_points
 from search.analysis.options import ServiceOptions
 from search.analysis.work import Task
@@ -82,12 +84,19 @@ def _amaf(visits: np.ndarray, rate: np.ndarray, turned: bool) -> dict:
 
 def _hashes(position: Position) -> tuple[str, str]:
     """(of the position, of the position and its mirror images), 32 hexadecimal digits each."""
-    g, bits = position.geometry, position.geometry.bit_of_point.astype(np.uint32)
-    black, white = (np.concatenate(board)[g.word_of_point] >> bits & np.uint32(1) for board in (position.black, position.white))
+    words, bits, images = _places(position.size)
+    black, white = (np.concatenate(board)[words] >> bits & np.uint32(1) for board in (position.black, position.white))
     stones = (black + 2 * white).astype(np.int8)
     if position.ko[0] >= 0:
         stones[position.ko[0]] = 3
     who = bytes([position.size, int(position.to_play[0] == BLACK)])
-    images = transform_points(np.tile(stones, (NUM_SYMMETRIES, 1)), position.size, np.arange(NUM_SYMMETRIES))
-    found = [hashlib.blake2b(who + image.tobytes(), digest_size=16).hexdigest().upper() for image in images]
+    found = [hashlib.blake2b(who + image.tobytes(), digest_size=16).hexdigest().upper() for image in stones[images]]
     return found[0], min(found)
+
+
+@functools.cache
+def _places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(the word of each point, its bit there, the points of the images of a board), of a size."""
+    g, points = geometry(size), np.arange(size * size)
+    images = transform_points(np.tile(points, (NUM_SYMMETRIES, 1)), size, np.arange(NUM_SYMMETRIES))
+    return g.word_of_point, g.bit_of_point.astype(np.uint32), images

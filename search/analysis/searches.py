@@ -40,6 +40,8 @@ class Searches:
         self.memory = Trees(options.memory)
         self.waiting = Waiting()
         self.active: list[Task] = []
+        self._told: list[Task] = []
+        """Those of whose progress there are reports."""
         self._steps = itertools.count(1)
 
     @property
@@ -92,6 +94,8 @@ class Searches:
             policy=options.policy,
         )  # fmt: skip
         task.begin()
+        if task.next_report is not None:
+            self._told.append(task)
 
     def steps(self, client) -> Iterator[bool]:
         """Goes one step further with each search of a client that can, the most urgent first; yields True after each."""
@@ -123,7 +127,7 @@ class Searches:
 
     def report(self, client) -> bool:
         """Makes a report that a client wants now; whether there was one to make."""
-        mine = [task for task in self.active if task.report_is_due() and task.client is client and self._may_report(task)]
+        mine = [task for task in self._told if task.client is client and task.report_is_due() and self._may_report(task)]
         for task in sorted(mine, key=lambda task: task.next_report)[:1]:
             task.set_next_report()
             task.reporting = True
@@ -145,13 +149,14 @@ class Searches:
     def alarm(self) -> float | None:
         """When there will be something to do for a search though the device has finished nothing; None for never."""
         times = [task.deadline for task in self.active if not task.winding_up]
-        times += [task.next_report for task in self.active if not task.reporting and self._may_report(task)]
+        times += [task.next_report for task in self._told if not task.reporting and self._may_report(task)]
         return min((time for time in times if time is not None), default=None)
 
     def sweep(self) -> None:
         """Clears away the searches of tasks that have had their last reply."""
         ended = {task for task in self.active if task.finished}  # looked at once: any thread may finish a task at any moment
-        self.active = [task for task in self.active if task not in ended]
+        if ended:
+            self.active, self._told = ([task for task in tasks if task not in ended] for tasks in (self.active, self._told))
         for task in ended:
             self.memory.give_back(task.memory)
             if task.search is not None:

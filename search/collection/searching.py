@@ -123,7 +123,7 @@ def _of_search(search: Search, best: int, devices) -> Findings:
         length=np.array([np.nan]), ownership=Samples.of(search).ownership(devices).reshape(1, -1),
         num_moves=np.array([len(moves)]), moves=moves, move_playouts=visits, move_win_rate=turned(rate[moves]),
         move_error=standard_error(rate[moves], visits),
-        lines=[" ".join(coordinate(int(point), size) for point in search.variation(move, LINE)) for move in moves],
+        lines=[" ".join(coordinate(point, size) for point in line) for line in search.variations(moves, LINE)],
     )  # fmt: skip
 
 

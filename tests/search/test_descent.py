@@ -5,10 +5,12 @@ import copy
 import numpy as np
 import pytest
 
+from jaxgo.running import leaf_columns
 from search import UCB1, Rave, Search
 from search.backup import take_back
-from search.descent import SCRATCH, TIE, Ties, choose_leaves
-from search.nodes import NARROW, NONE, READY, add_node, add_rave, can_have_children, count_move
+from search.compiled import plain
+from search.descent import SCRATCH, TIE, Constants, Ties, choose_and_ask
+from search.nodes import NARROW, NODES, NONE, READY, add_node, add_rave, can_have_children, count_move
 from search.tree import Tree
 from tests.positions import from_games, middle_game
 from tests.referee import WHITE, parse
@@ -27,8 +29,13 @@ RULES = {
 
 def descend(tree: Tree, rule, count: int, *, seed: int = 0, playouts: int = PLAYOUTS, deepest: int = 1 << 30) -> np.ndarray:
     """The nodes that so many descents reach."""
-    leaves, ties = np.empty(count, np.int32), Ties(seed, tree.moves).table
-    choose_leaves(tree.memory, rule.numbers, ties, playouts, playouts, deepest, leaves, np.zeros((SCRATCH, tree.moves)))
+    leaves, rows, ties = np.empty(count, np.int32), np.empty(count, np.int32), Ties(seed, tree.moves).table
+    columns, scratch = np.empty((leaf_columns.number(tree.size, False), count), np.uint32), np.zeros((SCRATCH, tree.moves))
+    given = plain((tree.memory, rule.numbers, Constants(0, 0, 0, 0)))
+    _, depth = choose_and_ask(
+        *given[:2], ties, playouts, playouts, deepest, scratch, True, given[2], 0, leaves, rows, columns,
+    )  # fmt: skip
+    assert depth == tree[leaves]["depth"].max() - tree[tree.root]["depth"]
     return leaves
 
 
@@ -77,8 +84,10 @@ def test_many_descents_are_as_many_single_ones(grown, name):
     together, alone = copy.deepcopy(grown.tree), copy.deepcopy(grown.tree)
     leaves = descend(together, RULES[name], 120)
     assert leaves.tolist() == [int(descend(alone, RULES[name], 1)[0]) for _ in range(120)]
+    num_nodes = int(together.memory.pools["count"][NODES])
     for name, array in together.memory._asdict().items():
-        np.testing.assert_array_equal(array, getattr(alone.memory, name), name)
+        used = slice(num_nodes if name == "nodes" else None)  # others hold what memory held before
+        np.testing.assert_array_equal(array[used], getattr(alone.memory, name)[used], name)
     assert len(set(together[leaves]["depth"].tolist())) > 2
 
 
