@@ -30,8 +30,8 @@ _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 def plain(x):
     """Named tuples as plain ones, those within them too: what Python hands to compiled functions.
 
-    Numba looks at the type of a named tuple anew in each call, in Python, which takes 30 us for a tree's memory; a plain one takes
-    0.8 us. The functions give the names back, which costs nothing.
+    Numba looks at the type of a named tuple anew in each call, in Python: with plain ones the host's part of a round of 16 leaves
+    takes 42 us in place of 58. The functions give the names back, which costs nothing.
     """
     return tuple(plain(each) for each in x) if isinstance(x, tuple) else x
 

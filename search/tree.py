@@ -8,7 +8,7 @@ import numpy as np
 from jaxgo.board.geometry import geometry
 from search import nodes
 from search.compiled import compiled, plain
-from search.nodes import NODES, NONE, READY, Memory, child_of, first_child, next_child, read_moves, read_rave
+from search.nodes import NODES, NONE, READY, Memory, add_node, child_of, first_child, next_child, read_moves, read_rave
 
 
 class Tree:
@@ -33,7 +33,7 @@ class Tree:
         self.memory = _memory(size, limit, colours, legal, fractions, priors)
         #: The same as compiled functions take it that are called often.
         self.arrays = plain(self.memory)
-        self.root = nodes.add_node(self.memory, NONE, NONE)
+        self.root = _add_root(self.arrays)
 
     @property
     def root(self) -> int:
@@ -179,6 +179,12 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
 
 
 # What Python asks: the memory comes as a plain tuple (`search.compiled.plain`).
+
+
+@compiled
+def _add_root(arrays):
+    """A node without a parent."""
+    return add_node(Memory(*arrays), np.int64(NONE), np.int64(NONE))
 
 
 @compiled
