@@ -18,6 +18,8 @@ from bench.native import PLAYOUTS
 EXPECTED = "the last line must be PLAYOUTS SECONDS (two numbers, words between them do not matter) or JSON with these keys"
 #: So much longer than its process lived an engine may say it took: clocks differ a little.
 _CLOCKS_DIFFER = 1.05
+#: Playouts up to which an engine's clock may say that they took no time.
+_MOST_FOR_CLOCK = 100_000
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_']*(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -27,7 +29,7 @@ class Told(NamedTuple):
     playouts: int
     """Finished, at least 1."""
     seconds: float
-    """That they took, above 0."""
+    """That they took by its clock, which may be too coarse for a few and say 0."""
     plies: float | None
     """Mean plies per playout."""
     black_wins: float | None
@@ -49,17 +51,24 @@ class Playouts:
         self._words, self._limit = list(words), limit
 
     def run(self, count: int) -> Work:
-        """Runs the command, for so many playouts if it wants to be told.
+        """Runs the command, for so many playouts if it wants to be told; for more where they were too few for its clock.
 
         Raises:
           NotMeasured: it fails, or prints something else than is expected.
         """
-        ran = children.run([word.replace(PLAYOUTS, str(count)) for word in self._words], self._limit)
-        told = read(ran.output)
+        told, ran = self._run(count)
+        while told.seconds == 0 and count < _MOST_FOR_CLOCK and any(PLAYOUTS in word for word in self._words):
+            count *= 10
+            told, ran = self._run(count)
+        _checked("seconds", told.seconds, "a number above 0", lambda x: x > 0)
         if told.seconds > ran.wall * _CLOCKS_DIFFER:
             what = f"it says that its playouts took {told.seconds:g} s, but it ended after {ran.wall:.3g} s"
             raise NotMeasured(f"{what}: seconds are expected, of this run")
         return Work(told.playouts, told.plies, told.black_wins, told.seconds, cpu_seconds(told.seconds, ran), told.differs)
+
+    def _run(self, count: int) -> tuple[Told, children.Ran]:
+        ran = children.run([word.replace(PLAYOUTS, str(count)) for word in self._words], self._limit)
+        return read(ran.output), ran
 
 
 def cpu_seconds(told: float, ran: children.Ran) -> float:
@@ -96,7 +105,7 @@ def read(output: str) -> Told:
             raise NotMeasured(f"its last line, {_short(lines[-1])}, cannot be read: {EXPECTED}")
         told, differs = dict(zip(("playouts", "seconds"), numbers)), None
     playouts = _checked("playouts", told["playouts"], "a whole number from 1 on", lambda x: x >= 1 and x == int(x))
-    seconds = _checked("seconds", told["seconds"], "a number above 0", lambda x: x > 0)
+    seconds = _checked("seconds", told["seconds"], "a number from 0 on", lambda x: x >= 0)
     plies = told.get("mean_plies")
     if plies is not None:
         plies = _checked("mean_plies", plies, "a number from 0 on", lambda x: x >= 0)
