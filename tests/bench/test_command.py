@@ -248,7 +248,7 @@ def test_scaling() -> None:
 
 def test_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A few points of each, one of which cannot be measured: it is named, and the others are there."""
-    few = {"CALLS": (1, 8), "POSITIONS": (1, 8), "LANES": (16,), "DEVICES": (1, 3), "LEAVES": (4, 8, 8192), "PLAYOUTS": (2,)}
+    few = {"CALLS": (1, 8), "POSITIONS": (1, 8), "LANES": (16,), "DEVICES": (1, 3), "LEAVES": (4, 8, 70000), "PLAYOUTS": (2,)}
     for name, values in few.items():
         monkeypatch.setattr(curves, name, values)
     picture = tmp_path / "curves.png"
@@ -263,7 +263,7 @@ def test_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys:
     ]  # fmt: skip
     for entry in document["results"]:
         assert_spread(entry["per_second"])
-    assert list(document["failed"]) == ["search: 2 playouts of a leaf, 8192"]
+    assert list(document["failed"]) == ["search: 2 playouts of a leaf, 70000"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     report.show(document, curves.tables(document))
     text = capsys.readouterr().out
