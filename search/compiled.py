@@ -14,12 +14,12 @@ import numba
 
 from jaxgo.playing import tick
 from jaxgo.results import sums
-from jaxgo.running import leaf_columns
+from jaxgo.running import leaf_columns, leaf_results
 
-#: The modules with compiled functions, and with constants of theirs. Numba sees that a function's own file has changed, but not
+#: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has changed, but not
 #: those of others that it needs.
-CONSTANTS = (leaf_columns, sums, tick)
-MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "tree", "values")
+CONSTANTS = (leaf_columns, leaf_results, sums, tick)
+MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "selection", "tree", "values")
 
 
 #: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own

@@ -28,6 +28,8 @@ class RoundSize(NamedTuple):
 
 #: On CPUs.
 ON_CPUS = RoundSize(256, 8)
+#: Playouts of a round on CPUs, at most: three rounds' records and moves lie in memory, 3 GB where they are longest.
+MOST_ON_CPUS = 1 << 18
 #: On other devices by weighted credits, of which the host looks at every playout's moves: it is what bounds them.
 BY_HISTORIES = RoundSize(256, 32)
 #: Playouts of a round for each lane of other devices: lanes wait for a twelfth of the time at 9x9, a twentieth at 19x19.
@@ -75,7 +77,8 @@ def suited(
         playouts = max(1, min(wanted, MOST_PLAYOUTS // (leaves or 1)))
     if leaves is None:
         leaves = fixed.leaves if fixed else _leaves_for(size, set(workers), playouts)
-    checks.integer("leaves times playouts_per_leaf", leaves * playouts, 1, MOST_PLAYOUTS)
+    most = MOST_PLAYOUTS if workers is None or not _on_cpus(workers) else MOST_ON_CPUS
+    checks.integer("leaves times playouts_per_leaf", leaves * playouts, 1, most)
     return RoundSize(leaves, playouts)
 
 

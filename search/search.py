@@ -44,8 +44,8 @@ class Search:
       komi: points that White gets.
       leaves: leaves of a round, at most, 1 to 65,536. By default what suits the devices (`search.round_size`): 256 on CPUs, for
         GPUs enough that a round keeps all lanes busy.
-      playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts. By default
-        likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 512 on 9x9.
+      playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts, on CPUs 2**18.
+        By default likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 512 on 9x9.
       seed: an int in [0, 2**64).
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.

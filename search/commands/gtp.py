@@ -96,10 +96,11 @@ def run(args: argparse.Namespace) -> int:
 def _check(chosen: EngineOptions) -> None:
     """That a player can be made of the options."""
     from search.players import make_player
+    from jaxgo.backends.choice import workers_of
     from search.round_size import suited
 
     try:
-        suited(DEFAULT_SIZE, None, chosen.leaves, chosen.playouts_per_leaf)
+        suited(DEFAULT_SIZE, workers_of(chosen.threads), chosen.leaves, chosen.playouts_per_leaf)
     except ValueError as error:
         raise UsageError(str(error)) from error
     make_player(chosen.bot, komi=chosen.komi, seed=chosen.seed)

@@ -285,7 +285,7 @@ def test_the_conversation_is_logged_with_times_and_a_signal_ends_waiting(tmp_pat
         (("--size", "26"), "must be between 2 and 25, not 26"),
         (("--rules", "nope"), "there are no rules 'nope'; there are: tromp-taylor"),
         (("--log", "/nonexistent/x.log"), "the log '/nonexistent/x.log' cannot be written: No such file"),
-        (("--leaves", "1200", "--playouts-per-leaf", "16000"), "leaves times playouts_per_leaf must be between 1 and 16777216, not"),
+        (("--leaves", "1200", "--playouts-per-leaf", "16000"), "leaves times playouts_per_leaf must be between 1 and 262144, not"),
         (("--visits", "0"), "must be between 1"),
         (("--threads", "0"), "argument --threads: must be between 1 and 1024, not 0"),
         (("--memory", "lots"), "argument --memory: must be a size such as 512M or 2G, not 'lots'"),
