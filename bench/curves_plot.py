@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-#: Okabe and Ito's colours, which people with colour blindness tell apart; each with a marker of its own.
-_LINES = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"))
+from bench import picture
+
 _COLUMNS = 3
 
 
@@ -27,17 +27,12 @@ def draw(made: Mapping[str, object], path: str) -> None:
     machine = made["hardware"]
     title = f"jaxgo {made['jaxgo']}, {machine['cpu']}, {machine['cores_usable']} cores, jax {made['software']['jax']}"
     figure.suptitle(f"{title}; {machine['load_at_start']}", fontsize=10.5)
-    figure.savefig(path, metadata={"Title": title_of(made)})
-
-
-def title_of(made: Mapping[str, object]) -> str:
-    """What the picture's file says of itself: what was measured, and when."""
-    return f"jaxgo bench curves, {made['date']}"
+    picture.save(figure, made, path)
 
 
 def _panel(axes, curve: Mapping, entries: Sequence[Mapping]) -> None:
     lines = list(dict.fromkeys(entry["line"] for entry in entries))
-    for line, (colour, marker) in zip(lines, _LINES):
+    for line, (colour, marker) in zip(lines, picture.LINES):
         points = [entry for entry in entries if entry["line"] == line]
         rates = [point["per_second"] for point in points]
         medians = [rate["median"] for rate in rates]
@@ -61,8 +56,6 @@ def _panel(axes, curve: Mapping, entries: Sequence[Mapping]) -> None:
     axes.set_ylabel(f"playouts per {'CPU second, one core' if curve['one_core'] else 'second, whole machine'}", fontsize=9.5)
     board = "all boards" if curve["name"] == "board" else f"{entries[0]['size']}x{entries[0]['size']}"
     axes.set_title(f"by {curve['name']}, {board}", fontsize=10.5)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", which="both", color="#e6e6e6", lw=0.7)
-    axes.set_axisbelow(True)
+    picture.plain(axes, "y")
     if len(lines) > 1:
         axes.legend(frameon=False, fontsize=8.5)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from rich import box
 
-from bench import files, hardware, report
+from bench import files, hardware, picture, report
 from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import elo
 from jaxgo.commands.tables import make_console, print_table
@@ -29,8 +29,10 @@ BOTS = ("rave", "uct", "wamaf")
 LEAST, MOST = 100, 102_400
 #: Games of a match: so many where its stronger player has at most so many playouts a move.
 GAMES = {1_600: 400, 12_800: 200, MOST: 60}
-#: Okabe and Ito's colours, which people with colour blindness tell apart; each with a marker of its own.
-_LINES = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "v"))
+#: As many as there are colours.
+MOST_BOTS = len(picture.LINES)
+#: Of the table for people.
+COLUMNS = ("bot", "playouts a move", "games", "score", "Elo", "in all")
 
 
 class Rating(NamedTuple):
@@ -80,7 +82,7 @@ def draw(made: dict, path: pathlib.Path) -> None:
 
     figure = Figure(figsize=(7, 4.8), dpi=130, layout="constrained")
     axes = figure.subplots()
-    for (bot, found), (colour, marker) in zip(made["ratings"].items(), _LINES):
+    for (bot, found), (colour, marker) in zip(made["ratings"].items(), picture.LINES):
         playouts, values, errors = zip(*found)
         axes.errorbar(playouts, values, errors, color=colour, marker=marker, ms=5, lw=1.4, capsize=3, label=bot)
     axes.set_xscale("log")
@@ -89,13 +91,13 @@ def draw(made: dict, path: pathlib.Path) -> None:
     axes.minorticks_off()
     axes.set(xlabel="playouts a move", ylabel=f"Elo above itself with {LEAST} playouts (bars: 95 %)")
     axes.set_title("9x9, komi 7.5, each doubling by a match of its own", fontsize=10.5)
-    axes.grid(True, color="#e6e6e6", lw=0.7)
+    picture.plain(axes)
     axes.legend()
-    figure.savefig(path)
+    picture.save(figure, made, path)
 
 
 def rows(made: dict) -> Iterator[tuple[str, ...]]:
-    """Of the table for people."""
+    """Of the table for people, under `COLUMNS`."""
     for match in made["matches"]:
         (gain, error), of = difference(match["match"]), match["match"]
         score = "{:.1f} % ({:.1f} to {:.1f})".format(*(100 * x for x in (of["score"], *of["interval"])))
@@ -109,15 +111,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     as_written = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m bench.elo", description=__doc__, formatter_class=as_written)
     parser.add_argument("out", type=pathlib.Path, metavar="OUT", help="the folder")
-    parser.add_argument("--bots", default=",".join(BOTS), metavar="NAME,...", help=f"up to {len(_LINES)} (default: %(default)s)")
+    parser.add_argument("--bots", default=",".join(BOTS), metavar="NAME,...", help=f"up to {MOST_BOTS} (default: %(default)s)")
     parser.add_argument("--most", type=int, default=MOST, metavar="N", help="playouts of a move, at most (default: %(default)s)")
     parser.add_argument("--games", type=int, metavar="N", help="of each match at most (default: 400, of large ones 200 or 60)")
     asked = parser.parse_args(arguments)
     bots = list(dict.fromkeys(asked.bots.split(",")))
     if unknown := [bot for bot in bots if bot not in SUMMARIES]:
         parser.error(f"--bots {asked.bots}: there is no bot {unknown[0]!r}; there are {', '.join(SUMMARIES)}")
-    if len(bots) > len(_LINES):
-        parser.error(f"--bots must be at most {len(_LINES)}, not {len(bots)}")
+    if len(bots) > MOST_BOTS:
+        parser.error(f"--bots must be at most {MOST_BOTS}, not {len(bots)}")
     for name, least in (("most", 2 * LEAST), ("games", 2)):
         if (value := getattr(asked, name)) is not None and value < least:
             parser.error(f"--{name} must be at least {least}, not {value}")
@@ -134,8 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             made["ratings"][bot] = ratings([x for x in made["matches"] if x["bot"] == bot])
             files.write_document(asked.out / "elo.json", made)
     draw(made, asked.out / "elo.png")
-    columns = ("bot", "playouts a move", "games", "score", "Elo", "in all")
-    print_table(make_console(), columns, sorted(rows(made), key=lambda row: bots.index(row[0])), box=box.HEAVY_HEAD)
+    print_table(make_console(), COLUMNS, sorted(rows(made), key=lambda row: bots.index(row[0])), box=box.HEAVY_HEAD)
     return 0
 
 

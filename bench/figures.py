@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from bench import curves_plot, report
+from bench import curves_plot, elo, limit_plot, picture, published, report
 from bench.engines import JAXGO
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -77,10 +77,14 @@ def source(made: Mapping) -> str:
     )
 
 
+def drawn(name: str, words: str) -> str:
+    """A picture, and what it shows in words."""
+    return f"![{words}](pictures/{name}.png)\n"
+
+
 def curves(made: Mapping) -> str:
     """The picture of how rates change."""
-    place = PICTURES["curves"].relative_to(ROOT / "docs").as_posix()
-    return f"![Playouts per second by board, size of a call, games side by side, devices, and rounds of a search]({place})\n"
+    return drawn("curves", "Playouts per second by board, size of a call, games side by side, devices, and rounds of a search")
 
 
 def short(figures: Mapping[str, float]) -> str:
@@ -185,16 +189,49 @@ def _move_of(asked: Mapping) -> str:
     return "-" if asked.get("seconds") is None else f"{asked['seconds']} s"
 
 
+def near_the_limit(made: Mapping) -> str:
+    """How near ticks and playouts come to what a core could do, and the picture of it."""
+    rows = []
+    for entry in made["results"]:
+        if "ceiling" in entry:
+            names = "ticks_share", "playouts_share", "in_order_share", "ticks_in_order"
+            shares = (f"{entry[name]['median']:.0%}" for name in names)
+            stack = entry["code"]["stack"] / entry["code"]["instructions"]
+            rows.append((f"{entry['size']}x{entry['size']}", short(entry["could_be"]), *shares, f"{stack:.0%}"))
+    columns = (
+        "", "playouts/s at the ceiling", "ticks reach of it", "playouts reach", "the same operations, in their order, reach",
+        "of which ticks reach", "instructions that use the stack",
+    )  # fmt: skip
+    words = "Shares of the ceiling, playouts a second beside it, and what a GPU's instructions would be for"
+    return f"{drawn('limit', words)}\n{table(columns, rows)}"
+
+
+def history(made: Mapping) -> str:
+    """What was published from 2007 to 2009, measured again."""
+    tables = [table((title, *columns[1:]), rows) for title, columns, rows in published.lines(made)]
+    words = "Games that weighted AMAF won of AMAF by playouts a move: Williams' table and ours"
+    return "\n".join([*tables, drawn("published", words)])
+
+
+def doublings(made: Mapping) -> str:
+    """How much stronger bots become with more playouts."""
+    rows = sorted(elo.rows(made), key=lambda row: list(made["ratings"]).index(row[0]))
+    words = "Elo by playouts a move"
+    return f"{drawn('elo', words)}\n{table(elo.COLUMNS, rows)}"
+
+
 #: Figures by name: how they are written from the newest result of their benchmark.
 FIGURES: dict[str, Callable[[Mapping], str]] = {
     "throughput": throughput, "policies": policies, "search": search, "host": host, "analysis": analysis, "peers": peers,
-    "startup": startup, "curves": curves,
+    "startup": startup, "curves": curves, "limit": near_the_limit, "published": history, "elo": doublings,
 }  # fmt: skip
 #: Whose results these are, where not those of a benchmark of the same name.
 RESULTS_OF = {"policies": "throughput", "host": "search"}
 MATCHES = "matches"
-#: Pictures by the name of their benchmark.
-PICTURES = {"curves": ROOT / "docs" / "pictures" / "curves.png"}
+#: How the pictures of `docs/pictures/` are drawn, by the name of their benchmark.
+PICTURES: dict[str, Callable[[Mapping, str], None]] = {
+    "curves": curves_plot.draw, "limit": limit_plot.draw, "published": published.draw, "elo": elo.draw,
+}  # fmt: skip
 
 
 def written(text: str, results: pathlib.Path = RESULTS) -> str:
@@ -219,19 +256,19 @@ def pages() -> Iterator[tuple[pathlib.Path, str, str]]:
         yield ROOT / name, text, written(text)
 
 
-def pictures() -> Iterator[tuple[pathlib.Path, dict, bool]]:
-    """Each picture: its place, the result that it is to show, and whether it does."""
-    for name, path in PICTURES.items():
-        made = newest(name)
-        yield path, made, path.exists() and _title(path) == curves_plot.title_of(made)
+def pictures() -> Iterator[tuple[pathlib.Path, Callable[[], None], bool]]:
+    """Each picture: its place, how it is drawn from the newest result, and whether it shows that."""
+    for name, draw in PICTURES.items():
+        path, made = ROOT / "docs" / "pictures" / f"{name}.png", newest(name)
+        yield path, functools.partial(draw, made, str(path)), path.exists() and _title(path) == picture.title_of(made)
 
 
 def _title(path: pathlib.Path) -> str | None:
     """What a picture's file says of itself."""
     from PIL import Image  # comes with matplotlib
 
-    with Image.open(path) as picture:
-        return picture.info.get("Title")
+    with Image.open(path) as file:
+        return file.info.get("Title")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -244,7 +281,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         differing: dict[pathlib.Path, Callable[[], object]] = {
             path: functools.partial(path.write_text, new, "utf-8") for path, old, new in pages() if old != new
         }
-        differing |= {path: functools.partial(curves_plot.draw, made, str(path)) for path, made, same in pictures() if not same}
+        differing |= {path: draw for path, draw, same in pictures() if not same}
     except Missing as error:
         parser.exit(1, f"python -m bench.figures: {error}\n")
     for path, write in differing.items():

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
-from bench import hardware, report
+from bench import hardware, picture, report
 from bench.series import Plan, Say
 
 SUMMARY = "recorded figures over commits (needs a git checkout)"
@@ -98,8 +98,7 @@ def draw(results: Sequence[Mapping], path: str) -> None:
     columns = list(dict.fromkeys(name for name, _ in names))
     figure = Figure(figsize=(4.6 * len(columns), 4.4), dpi=130, layout="constrained")
     for axes, column in zip(figure.subplots(1, len(columns), squeeze=False)[0], columns):
-        # The colours of Okabe and Ito, which most people can tell apart, and markers.
-        for (name, size), colour, marker in zip([x for x in names if x[0] == column], ("#0072B2", "#D55E00", "#009E73"), "os^"):
+        for (name, size), (colour, marker) in zip([x for x in names if x[0] == column], picture.LINES):
             own = [entry for entry in results if (entry["name"], entry["size"]) == (name, size)]
             dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in own]
             medians = [entry["rate"]["median"] / 1e3 for entry in own]
@@ -111,7 +110,7 @@ def draw(results: Sequence[Mapping], path: str) -> None:
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter("{x:g}")
         axes.tick_params(axis="x", rotation=30)
-        axes.grid(True, which="both", color="#e6e6e6", lw=0.7)
+        picture.plain(axes)
         axes.legend()
     figure.savefig(path)
 

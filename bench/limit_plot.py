@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-#: Okabe and Ito's colours, which people with colour blindness tell apart.
-_BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#E69F00", "#009E73", "#BBBBBB"
+from bench import picture
+from bench.picture import BLUE, GREEN, ORANGE
+
+_GREY = "#BBBBBB"
 _WIDTH = 0.28
 
 
@@ -24,21 +26,19 @@ def draw(made: Mapping[str, object], path: str) -> None:
         panel(axes, entries)
         axes.set_xticks(range(len(entries)), [f"{entry['size']}x{entry['size']}" for entry in entries])
         axes.set_xlabel("board", fontsize=9.5)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", color="#e6e6e6", lw=0.7)
-        axes.set_axisbelow(True)
+        picture.plain(axes, "y")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=8.5)
     machine = made["hardware"]
     title = f"jaxgo {made['jaxgo']}, one core of {machine['cpu']}, jax {made['software']['jax']}; {machine['load_at_start']}"
     figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
+    picture.save(figure, made, path)
 
 
 def _shares(axes, entries: Sequence[Mapping]) -> None:
     """Shares of the ceiling."""
     _bars(axes, entries, -_WIDTH, "in_order_share", _GREY, "..", "the same on registers, each waiting for what it needs")
-    _bars(axes, entries, 0, "ticks_share", _BLUE, "", "ticks alone")
-    _bars(axes, entries, _WIDTH, "playouts_share", _ORANGE, "//", "playouts (the ticks that they need)")
+    _bars(axes, entries, 0, "ticks_share", BLUE, "", "ticks alone")
+    _bars(axes, entries, _WIDTH, "playouts_share", ORANGE, "//", "playouts (the ticks that they need)")
     axes.axhline(100, color="black", lw=1, ls=":")
     text = "the same on registers, independent of each other"
     axes.annotate(text, (-0.5, 100), (0, 4), textcoords="offset points", fontsize=8.5)
@@ -51,7 +51,7 @@ def _rates(axes, entries: Sequence[Mapping]) -> None:
     axes.set_yscale("log")
     for name, colour, marker, below, label in (
         ("could_be", _GREY, "s", False, "at the ceiling: nothing but the needed operations"),
-        ("playouts", _ORANGE, "o", True, "measured"),
+        ("playouts", ORANGE, "o", True, "measured"),
     ):
         places, spreads = range(len(entries)), [entry[name] for entry in entries]
         heights, errors = _with_errors(spreads)
@@ -71,9 +71,9 @@ def _warps(axes, entries: Sequence[Mapping]) -> None:
     """What a GPU's instructions would be for."""
     bottom = [0.0] * len(entries)
     for name, colour, hatch, label in (
-        ("share", _GREEN, "", "ticks that playouts need"),
+        ("share", GREEN, "", "ticks that playouts need"),
         ("waiting", _GREY, "..", "ticks in which lanes wait"),
-        ("changing", _ORANGE, "//", "from one playout to the next"),
+        ("changing", ORANGE, "//", "from one playout to the next"),
     ):
         heights = [100 * entry["gpu"][name] for entry in entries]
         axes.bar(range(len(entries)), heights, 0.5, bottom, color=colour, hatch=hatch, edgecolor="white", label=label)

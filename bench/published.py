@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rich import box
 
-from bench import files, hardware, report
+from bench import files, hardware, picture, report
 from bench.matches.engine import find_gnugo
 from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import wilson
@@ -111,19 +111,19 @@ def play(row: Row, folder: pathlib.Path, games: int | None) -> dict:
     return dataclasses.asdict(row) | {"match": made, "published_interval": interval}
 
 
-def draw(matches: Sequence[dict], path: pathlib.Path) -> None:
+def draw(made: dict, path: pathlib.Path) -> None:
     """Draws the table of weighted AMAF beside Williams'."""
     from matplotlib.figure import Figure
 
-    own = [entry for entry in matches if entry["part"] == "williams"]
+    own = [entry for entry in made["matches"] if entry["part"] == "williams"]
     if not own:
         return
     figure = Figure(figsize=(7, 4.4), dpi=130, layout="constrained")
     axes = figure.subplots()
-    # The colours of Okabe and Ito, which most people can tell apart, and markers; a little to one side, so that bars do not meet.
+    # A little to one side, so that bars do not meet.
     kinds: list[tuple[str, str, str, float, Callable[[dict], float], Callable[[dict], Sequence[float]]]] = [
-        ("Williams, 200 games a row", "#D55E00", "s", 0.96, lambda x: x["published"], lambda x: x["published_interval"]),
-        ("jaxgo", "#0072B2", "o", 1.04, lambda x: x["match"]["score"], lambda x: x["match"]["interval"]),
+        ("Williams, 200 games a row", picture.VERMILION, "s", 0.96, lambda x: x["published"], lambda x: x["published_interval"]),
+        ("jaxgo", picture.BLUE, "o", 1.04, lambda x: x["match"]["score"], lambda x: x["match"]["interval"]),
     ]
     for label, colour, marker, aside, score, interval in kinds:
         scores, intervals = [100 * score(x) for x in own], [interval(x) for x in own]
@@ -133,9 +133,9 @@ def draw(matches: Sequence[dict], path: pathlib.Path) -> None:
     axes.axhline(50, color="gray", linestyle="--", lw=0.9)
     axes.set(xscale="log", xlabel="playouts a move", ylabel="games that weighted AMAF won of AMAF, % (bars: 95 %)")
     axes.set_title("9x9, komi 7.5")
-    axes.grid(True, color="#e6e6e6", lw=0.7)
+    picture.plain(axes)
     axes.legend()
-    figure.savefig(path)
+    picture.save(figure, made, path)
 
 
 def lines(made: dict) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             made["matches"].append(play(row, asked.out, asked.games))
             files.write_document(asked.out / "published.json", made)
     files.write_document(asked.out / "published.json", made)
-    draw(made["matches"], asked.out / "published.png")
+    draw(made, asked.out / "published.png")
     console = make_console()
     for title, columns, found in lines(made):
         console.print(title)

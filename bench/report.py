@@ -32,10 +32,17 @@ def begin(benchmark: str, machine: Mapping[str, object], settings: Mapping[str, 
         "jaxgo": source.version(),
         "commit": source.commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["jaxgo", *sys.argv[1:]]),
+        "command": command(),
         "hardware": dict(machine),
         "settings": dict(settings),
     }
+
+
+def command() -> str:
+    """How this process was called."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    name = spec.name if spec else ""
+    return shlex.join([*(["python", "-m", name] if name.startswith("bench.") else ["jaxgo"]), *sys.argv[1:]])
 
 
 def heading(report: Mapping[str, object]) -> list[str]:

@@ -26,15 +26,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench import hardware
+from bench import hardware, picture
 
 #: Loads, as shares of what 64 clients get answered.
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
 CLIENTS, BOARDS, PLAYOUTS, VISITS = 64, 16, 500, 1_000
 TOKEN = "the-token-of-the-benchmark"
 BUSY, DONE = 503, 200
-#: The colours of Okabe and Ito, which most people can tell apart, markers, and a little to one side, so that bars do not meet.
-_STYLES = {50: ("#0072B2", "o", 0.99), 99: ("#D55E00", "s", 1.01)}
+#: A little to one side, so that bars do not meet.
+_STYLES = {50: (*picture.LINES[0], 0.99), 99: (*picture.LINES[1], 1.01)}
 
 
 class Kind(NamedTuple):

@@ -14,7 +14,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -214,8 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, ValueError) as error:
         parser.error(str(error))
     made = report.begin("tuning", hardware.describe(), settings)
-    command = ["python", "-m", "bench.tuning", *(sys.argv[1:] if arguments is None else arguments)]
-    made |= {"software": hardware.versions(), "command": shlex.join(command)}
+    made |= {"software": hardware.versions()}
     start, status = time.monotonic(), EXIT_DONE
     try:
         for game, _ in pool.play_all(missing, pool.places(args.workers, 1), lambda: False):

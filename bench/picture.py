@@ -1,0 +1,25 @@
+"""What pictures of reports have in common. Needs matplotlib, the extra `plot`."""
+
+from collections.abc import Mapping
+
+#: Okabe and Ito's colours, which people with colour blindness tell apart.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
+#: Colours of lines in order, each with a marker of its own.
+LINES = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
+
+
+def plain(axes, axis: str = "both") -> None:
+    """Draws a grid for the axis ("x", "y" or "both") behind what is shown, and no frame above and to the right."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis=axis, which="both", color="#e6e6e6", lw=0.7)
+    axes.set_axisbelow(True)
+
+
+def title_of(made: Mapping[str, object]) -> str:
+    """What the file of a report's picture says of itself: what was measured, and when."""
+    return f"{made['benchmark']}, {made['date']}"
+
+
+def save(figure, made: Mapping[str, object], path) -> None:
+    """Writes a report's picture; `path` ends in .png, .svg or .pdf."""
+    figure.savefig(path, metadata={"Title": title_of(made)})
