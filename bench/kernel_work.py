@@ -130,7 +130,8 @@ def play_all(
 ) -> tuple[Records, list[warp.Block]]:  # fmt: skip
     """(what `jaxgo.backends.nvidia.play_all` returns on a GPU, what ran for it), by simulated warps; not under `jit`."""
     shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
-    kernel = nvidia.written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy))
+    form = None if policy is None else PolicyForm.of(policy)
+    kernel = nvidia.written(g.size, first_plays, moves, form, job.seed is None)
     made, blocks = run(kernel, nvidia.inputs(g, columns, job, longest, policy, last), shapes, lanes)
     return nvidia.records(g, job, [jnp.asarray(x) for x in made], first_plays), blocks
 

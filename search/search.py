@@ -125,7 +125,7 @@ class Search:
         features = self.rule.knowledge is not None
         if device is not None:
             self._device = device.share(
-                size, self.num_leaves, self.playouts_per_leaf, seed=self.seed, moves=moves, features=features, policy=policy
+                size, self.num_leaves, self.playouts_per_leaf, moves=moves, features=features, policy=policy
             )
         else:
             self._device = Leaves(

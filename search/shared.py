@@ -19,7 +19,6 @@ from jaxgo import Leaves
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.leaf_results import Rows
-from jaxgo.running.request import check_seed
 from search.turns import Turns
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ class _Request:
 
     owner: object
     priority: int
-    seed: int
     columns: np.ndarray
     """uint32 [rows, n], see `jaxgo.running.leaf_columns`."""
     call: _Call | None = None
@@ -123,10 +121,10 @@ class SharedLeaves:
         return Seat(self, owner, priority)
 
     def share(
-        self, size: int, leaves: int, playouts: int, *, seed, moves: bool, features: bool = False, policy: Policies = None
+        self, size: int, leaves: int, playouts: int, *, moves: bool, features: bool = False, policy: Policies = None
     ) -> "Share":
         """The device as one search sees it that is its own owner; see `Seat.share`."""
-        return self.seat().share(size, leaves, playouts, seed=seed, moves=moves, features=features, policy=policy)
+        return self.seat().share(size, leaves, playouts, moves=moves, features=features, policy=policy)
 
     def flush(self, patient: bool = False) -> None:
         """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit.
@@ -168,8 +166,7 @@ class SharedLeaves:
         self._under_way.append(call)
 
     def _choose(self) -> list[_Request]:
-        """What goes into the next call: requests of owners one after the other, as long as there is room; of one seed, where the
-        device knows no others in a call.
+        """What goes into the next call: requests of owners one after the other, as long as there is room.
 
         Of an owner those of the highest priority come first; among these in turn the oldest and the smallest, so that young trees
         do not wait for many large rounds of others.
@@ -183,9 +180,6 @@ class SharedLeaves:
         order = self._turns.order(by_owner)
         self._turns.took(order[0])
         chosen, room, lines = [], self._leaves.leaves, [by_owner[owner] for owner in order]
-        if self._leaves.one_seed:
-            seed = lines[0][0].seed
-            lines = [[request for request in line if request.seed == seed] for line in lines]
         while lines:
             for line in lines:
                 request = line.pop(0) if line else None
@@ -207,7 +201,7 @@ class Seat:
         self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
 
     def share(
-        self, size: int, leaves: int, playouts: int, *, seed, moves: bool, features: bool = False, policy: Policies = None
+        self, size: int, leaves: int, playouts: int, *, moves: bool, features: bool = False, policy: Policies = None
     ) -> "Share":
         """The device as one search sees it.
 
@@ -222,16 +216,14 @@ class Seat:
         if policy is not self._shared._policy:
             raise ValueError(f"the shared device plays by the policy {self._shared._policy!r}, the search by {policy!r}")
         checks.integer("leaves", leaves, 1, device.leaves)
-        if not isinstance(check_seed(seed), int):
-            raise TypeError("seed must be an integer where searches share a device")
-        return Share(self._shared, self, leaves, seed)
+        return Share(self._shared, self, leaves)
 
 
 class Share:
     """A search's share of the device: what `search.rounds.Rounds` needs of `jaxgo.Leaves`."""
 
-    def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int, seed: int):
-        self._shared, self._seat, self._seed, device = shared, seat, seed, shared._leaves
+    def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int):
+        self._shared, self._seat, device = shared, seat, shared._leaves
         self.leaves, self.playouts, self.moves, self.features = leaves, device.playouts, device.moves, device.features
 
     @property
@@ -251,7 +243,7 @@ class Share:
 
     def begin(self, columns: np.ndarray) -> _Request:
         """Hands leaves in, as `jaxgo.Leaves.begin` takes them; `SharedLeaves.flush` sends them."""
-        request = _Request(self._seat.owner, self._seat.priority, self._seed, columns)
+        request = _Request(self._seat.owner, self._seat.priority, columns)
         self._shared._waiting.append(request)
         return request
 

@@ -2,8 +2,8 @@
 
 A wrong kernel, or a driver that makes a wrong one of it, would give wrong results without a word. So on first use of a board size
 on a device, and of each form of playout policy on it, a few dozen playouts are played both ways and compared, bit for bit: all
-outputs, from the empty board, a game in its middle, one that is over, and under a cap. What was found is kept beside jax's
-compile cache, where there is one.
+outputs, with a seed for all and one for each position, from the empty board, a game in its middle, one that is over, and under a
+cap. What was found is kept beside jax's compile cache, where there is one.
 """
 
 import functools
@@ -27,6 +27,8 @@ from jaxgo.playing.wire import columns_of
 
 #: Playouts from each position, and lanes: fewer, so that lanes take a second one.
 PLAYOUTS, LANES = 24, 64
+#: Jobs that are played: (whether moves are recorded, whether each position has a seed of its own).
+KINDS = ((False, False), (True, True))
 
 
 class Agreement(NamedTuple):
@@ -46,7 +48,7 @@ def of_kernel(device: jax.Device, size: int, form: PolicyForm | None = None) -> 
 
     try:
         with forms.within(forms.GPU):
-            text = "".join(nvidia.written(size, True, moves, form).text for moves in (False, True))
+            text = "".join(nvidia.written(size, True, moves, form, own_seeds).text for moves, own_seeds in KINDS)
     except Exception as error:  # whatever a policy of a user's own may raise for a single lane
         return Agreement(False, f"it cannot ask such a policy: {error}")
     made = hashlib.sha256(text.encode()).hexdigest()
@@ -71,9 +73,12 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
     last = np.array([STAY, size * size // 2, size + 1, size * size], np.int32)
     shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, np.zeros(6, np.uint32))]
 
-    def program(play_all, moves: bool, lanes: int):
+    def program(play_all, moves: bool, own_seeds: bool, lanes: int):
         def play(columns, numbers):
-            job = Job(PLAYOUTS, tuple(numbers[:2]), *numbers[2:].astype(jnp.int32))
+            seed = None if own_seeds else tuple(numbers[:2])
+            if own_seeds:
+                columns = jnp.concatenate([columns, jnp.stack([columns[-1] + numbers[0], columns[-1] * numbers[0]])])
+            job = Job(PLAYOUTS, seed, *numbers[2:].astype(jnp.int32))
             how = dict(lanes=lanes, longest=longest, first_plays=True, moves=moves, policy=policy, last=last)
             return play_all(g, columns, job, **how)
 
@@ -81,9 +86,9 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
         return jax.jit(play, in_shardings=sharding, out_shardings=sharding).lower(*shapes).compile()
 
     with forms.within(forms.of_platform(device.platform)):
-        for moves in (False, True):
+        for kind in KINDS:
             ways = (play_all, LANES), (xla.play_all, PLAYOUTS * columns.shape[1])
-            programs = [program(how, moves, lanes) for how, lanes in ways]
+            programs = [program(how, *kind, lanes) for how, lanes in ways]
             for cap in (longest, size + 1):
                 numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, 5, cap], np.uint32)
                 ours, theirs = (jax.device_get(made(columns, numbers)) for made in programs)

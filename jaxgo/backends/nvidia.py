@@ -55,7 +55,8 @@ def play_all(
     """
     shapes = [jax.ShapeDtypeStruct(*x) for x in outputs(g, columns.shape[1], job, longest, first_plays, moves)]
     counts = {"grid_x": -(-lanes // ptx.WARP), "grid_y": 1, "grid_z": 1, "block_x": ptx.WARP, "block_y": 1, "block_z": 1}
-    kernel = written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy))
+    form = None if policy is None else PolicyForm.of(policy)
+    kernel = written(g.size, first_plays, moves, form, job.seed is None)
     made = jax.ffi.ffi_call(TARGET, shapes, vmap_method="sequential")(
         *inputs(g, columns, job, longest, policy, last), *kernel.tables,
         name=name(g.size), kernel_type="ptx", kernel_data=kernel.text,
@@ -79,7 +80,8 @@ def inputs(
 
 def numbers_of(job: Job, batch: int, longest: int) -> jax.Array:
     """uint32 [9]: what the kernel is told of a job on so many positions, and of the events' width."""
-    numbers = [*job.seed, job.num_positions, job.num_playouts, job.first_playout, job.max_plies, job.per_position, batch, longest]
+    seed = job.seed or (np.uint32(0),) * 2
+    numbers = [*seed, job.num_positions, job.num_playouts, job.first_playout, job.max_plies, job.per_position, batch, longest]
     return jnp.stack([jnp.asarray(x).astype(jnp.uint32) for x in numbers])
 
 
@@ -124,8 +126,8 @@ class Written(NamedTuple):
 
 
 @functools.cache
-def written(size: int, first_plays: bool, moves: bool, form: PolicyForm | None = None) -> Written:
-    """The kernel for a board size, which records what is wanted and asks a policy of a form.
+def written(size: int, first_plays: bool, moves: bool, form: PolicyForm | None = None, own_seeds: bool = False) -> Written:
+    """The kernel for a board size, which records what is wanted and asks a policy of a form; for jobs with or without a seed.
 
     Its parameters are the arrays of `inputs`, its tables, and the arrays of `outputs`.
 
@@ -134,18 +136,18 @@ def written(size: int, first_plays: bool, moves: bool, form: PolicyForm | None =
     """
     g = _layout(size)
     with forms.within(forms.GPU), bb.words_known(g):
-        return _written(g, first_plays, moves, form)
+        return _written(g, first_plays, moves, form, own_seeds)
 
 
-def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | None) -> Written:
+def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | None, own_seeds: bool) -> Written:
     wants = None if form is None else form.wants
     asked = None if form is None else jax.eval_shape(lambda *x: form.with_arrays(x).laid_out(g), *form.shapes)
     arrays, structure = jax.tree.flatten(asked)
     arrays = [ptx.Array(f"policy{i}", x.shape, x.dtype) for i, x in enumerate(arrays)]
     k = ptx.Kernel(name(g.size), ["numbers", "positions", *(x.name for x in arrays)], ["rows", *["events"] * moves])
     policy = jax.tree.unflatten(structure, [x if x.shape else k.scalar(x) for x in arrays])
-    begin = functools.partial(_begin, g, first_plays, moves, wants)
-    words = wire.num_columns_of_position(g) + bool(wants and wants.last)
+    begin = functools.partial(_begin, g, first_plays, moves, wants, own_seeds)
+    words = wire.num_columns_of_position(g) + 2 * own_seeds + bool(wants and wants.last)
 
     # Each lane begins with a playout that is over, and leaves no record.
     word, whole = (jax.ShapeDtypeStruct((), x) for x in (np.uint32, np.int32))
@@ -236,10 +238,12 @@ def _job(numbers: Sequence[jax.Array]) -> tuple[Job, jax.Array, jax.Array]:
 
 
 def _begin(
-    g: Geometry, first_plays: bool, moves: bool, wants: Wants | None, numbers, number, row
+    g: Geometry, first_plays: bool, moves: bool, wants: Wants | None, own_seeds: bool, numbers, number, row
 ) -> tuple[Lanes, jax.Array, jax.Array]:
     """(lane, item, whether Black began) of the playout of a number, given the words of its position."""
     job = _job(numbers)[0]
+    if own_seeds:
+        job = job._replace(seed=None)
     first = playout.ready(g, job, number, row, wants)
     return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0, wants), first.item, first.black
 

@@ -298,7 +298,7 @@ def play_all(
 
     Args:
       g: the layout of the positions' boards and the records'.
-      columns: uint32 [C, B], B positions (see `jaxgo.playing.wire`).
+      columns: uint32 [C, B], B positions (see `jaxgo.playing.wire`), with their seeds where the job has none.
       job: how many playouts of which.
       lanes: how many playouts run at a time (static).
       longest: the largest `max_plies` (static), the width of `Records.events`.
@@ -321,7 +321,7 @@ def play_all(
         return playout.ready(g, job, number, tuple(row.T), wants)
 
     with bb.words_known(g):
-        inputs = (*job.seed, job.first_playout, total, job.max_plies, columns[0, 0])
+        inputs = (*(job.seed or ()), job.first_playout, total, job.max_plies, columns[0, 0])
         zero = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs)) & np.uint32(0)
         room = batch * job.per_position
         if policy is not None:

@@ -44,8 +44,8 @@ class Job(NamedTuple):
 
     per_position: int
     """Room for playouts of each position in the records (static)."""
-    seed: tuple[jax.Array, jax.Array]
-    """Two uint32 words."""
+    seed: tuple[jax.Array, jax.Array] | None
+    """Two uint32 words; None where each position has its own, which are the last two of its columns."""
     num_positions: jax.Array
     """The first so many positions are played from."""
     num_playouts: jax.Array
@@ -84,10 +84,14 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], wa
     if wants is not None and wants.last:
         *row, last = row
         last = last.astype(jnp.int32)
+    seed = job.seed
+    if seed is None:
+        *row, word, more = row
+        seed = word, more
     playout = lax.rem(number, job.num_playouts)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
     item = jnp.where(number < job.total, item, np.int32(NO_ITEM))
-    return ready_from(g, job.seed, job.first_playout + playout, item, row, last)
+    return ready_from(g, seed, job.first_playout + playout, item, row, last)
 
 
 def ready_from(

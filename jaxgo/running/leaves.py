@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxgo.backends.choice import backend_of, workers_of
+from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY
 from jaxgo.board.geometry import geometry
@@ -26,7 +26,7 @@ from jaxgo.running.leaf_results import LeafResults as LeafResults
 from jaxgo.running.leaf_results import Room, Rows, found
 from jaxgo.running.request import Devices, Seed, seed_words
 from jaxgo.running.ring import Rings
-from jaxgo.running.ring_program import Shape, flies
+from jaxgo.running.ring_program import Shape
 
 #: Calls of fewer leaves are not shared out among workers.
 LEAST = 4
@@ -81,11 +81,6 @@ class Leaves:
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together."""
         return self._busy + sum(ring.busy for ring in self._rings.rings)
-
-    @property
-    def one_seed(self) -> bool:
-        """Whether all leaves of a call must have the same seed, as on devices whose playouts are not left under way."""
-        return not all(flies(self._shape, backend_of(device)) for device in self._workers)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
@@ -172,7 +167,7 @@ class Leaves:
 
         Args:
           columns: uint32 [rows, n], n at most `leaves`; not to be written to until the call is finished. Each leaf has its own
-            komi, and its own seed unless `one_seed`.
+            komi and seed.
 
         Raises:
           ValueError: they are of another type or shape; nothing is begun then.

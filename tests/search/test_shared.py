@@ -158,7 +158,7 @@ class Someone:
 class Calls:
     """A device that answers nothing, and keeps what it is sent: the owners' numbers of leaves, call by call."""
 
-    size, leaves, playouts, moves, features, one_seed = 5, 64, 8, False, False, False
+    size, leaves, playouts, moves, features = 5, 64, 8, False, False
 
     def __init__(self):
         self.sent: list[np.ndarray] = []
@@ -188,7 +188,7 @@ def hand_in(share, owner: int, count: int) -> None:
 
 def shares(shared, owners: list, priorities=None) -> list:
     priorities = priorities or [0] * len(owners)
-    return [shared.seat(o, p).share(5, 64, 8, seed=0, moves=False, features=False) for o, p in zip(owners, priorities)]
+    return [shared.seat(o, p).share(5, 64, 8, moves=False, features=False) for o, p in zip(owners, priorities)]
 
 
 def test_owners_take_turns(shared, calls):

@@ -139,6 +139,20 @@ def test_jobs_of_all_kinds(changes):
     assert found.length.any() == (changes.get("positions") != 0 and changes.get("playouts") != 0)
 
 
+def test_each_position_may_have_its_own_seed():
+    """Where the job has none: the kernel plays what XLA plays, which is what jobs of those seeds play of each position."""
+    seeds = [draws.seed_words(seed) for seed in (5, 2**40 + 3, 0, 2**64 - 1, 6)]
+    columns, job = np.concatenate([some_positions(5), np.array(seeds, np.uint32).T]), a_job(5)._replace(seed=None)
+    how = dict(lanes=32, longest=max_plies(5), first_plays=True, moves=True)
+    found, expected = kernel_work.play_all(geometry(5), columns, job, **how)[0], _by_xla(5)(columns, *job[1:])
+    assert_same(jax.tree.map(np.asarray, found), jax.tree.map(np.asarray, expected))
+    for i, seed in enumerate(seeds):
+        alone = by_xla(5, job._replace(seed=seed))
+        of = slice(i * ROOM, (i + 1) * ROOM)
+        np.testing.assert_array_equal(found.length[of], alone.length[of])
+        np.testing.assert_array_equal(found.events[of], alone.events[of])
+
+
 # By policies.
 
 
@@ -197,7 +211,8 @@ def test_waiting_leaves_no_trace(monkeypatch, looking):
 def simulated(g, columns, job, *, lanes, longest, first_plays, moves, policy=None, last=None) -> Records:
     """`nvidia.play_all` as a part of a program for the CPU."""
     shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
-    kernel = nvidia.written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy))
+    form = None if policy is None else PolicyForm.of(policy)
+    kernel = nvidia.written(g.size, first_plays, moves, form, job.seed is None)
 
     def run(*read):
         return kernel_work.run(kernel, read, shapes, lanes)[0]

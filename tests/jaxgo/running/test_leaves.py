@@ -8,9 +8,11 @@ import pytest
 
 import jaxgo
 from jaxgo import STAY, LeafResults, Leaves
+from jaxgo.backends.cpu import Cpu
+from jaxgo.backends.programs import Programs
 from jaxgo.board.geometry import geometry
 from jaxgo.results import outcome
-from jaxgo.running import leaf_columns, ring
+from jaxgo.running import leaf_columns, ring, ring_program
 from jaxgo.running.leaf_results import Places
 from jaxgo.running.request import seed_words
 from tests import scalar_features
@@ -258,11 +260,15 @@ def test_leaves_are_positions_and_back():
     leaves.close()
 
 
-def test_leaves_of_other_seeds_and_komi_share_a_call():
-    """Columns that a program writes itself: each leaf is played as in a call of its own, and its rows say what `gather` says."""
+@pytest.mark.parametrize("flies", [True, False])
+def test_leaves_of_other_seeds_and_komi_share_a_call(monkeypatch, flies):
+    """Columns that a program writes itself: each leaf is played as in a call of its own, and its rows say what `gather` says; also
+    where a device plays whole calls."""
+    if not flies:
+        monkeypatch.setattr(Cpu, "flies_on", lambda *_: False)
+        monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._lowered))
     rows, seeds, komis = 2 * geometry(5).num_words, (SEED, 2**40 + 3), (0.5, -6.0)
     leaves = Leaves(5, LEAVES, PLAYOUTS)
-    assert not leaves.one_seed
     games, moves = leaf_games(5)
     count, streams = len(games), np.arange(len(games)) + 5
     columns = np.zeros((leaf_columns.number(5, False), count), np.uint32)

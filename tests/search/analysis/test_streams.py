@@ -215,8 +215,8 @@ sys.exit(cli.main(["analysis"]))
         process.stdin.write(json.dumps(query("q", **work)) + "\n")
         process.stdin.flush()
         assert process.wait(HANG) == 1
-        # To compile what a tree needs may take longer than the command waits for those who read.
-        assert work is LONG or json.loads(process.stdout.readline())["error"] == "The engine has failed"
+        # On a busy machine it may have ended before the query was read, or before all that is to be compiled for a tree was.
+        assert {json.loads(line)["error"] for line in process.stdout} <= {"The engine has failed"}
         assert "the scheduler has failed" in process.stderr.read()
 
 
