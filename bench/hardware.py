@@ -1,4 +1,4 @@
-"""What a figure was measured on, from the standard library alone: processor, cores, memory, load, versions.
+"""What a figure was measured on: processor, cores, memory, load, versions.
 
 `describe` belongs to the machine and is taken before anything runs, so that its load is other people's load. `software` belongs
 to the process that did the work, and imports jax.
@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite.binding as llvm  # comes with Numba
+
 #: The packages whose versions decide a figure; those that are not installed are left out.
 PACKAGES = ("jaxgo", "jax", "jaxlib", "numpy", "pgx", "open_spiel")
 
@@ -19,12 +21,13 @@ def describe() -> dict[str, object]:
     """The machine.
 
     Returns:
-      A dict ready for JSON: `cpu` (the model's name), `architecture`, `cores` (of the machine), `cores_usable` (by this process),
-      `memory_bytes`, `system`, `load_average` (one minute; None where the system has none) and `load_at_start` (a sentence).
+      A dict ready for JSON: `cpu` (the model's name, and LLVM's of what is behind it: "AMD EPYC (znver5)"), `architecture`,
+      `cores` (of the machine), `cores_usable` (by this process), `memory_bytes`, `system`, `load_average` (one minute; None where
+      the system has none) and `load_at_start` (a sentence).
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
-        "cpu": cpu_name(),
+        "cpu": f"{cpu_name()} ({llvm.get_host_cpu_name()})",
         "architecture": platform.machine(),
         "cores": os.cpu_count(),
         "cores_usable": len(usable_cores()),

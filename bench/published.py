@@ -7,7 +7,7 @@ OUT is a folder: the matches that were played are kept there (`jaxgo match --out
 
     dailey     Don Dailey's conformance figures of the reference bot's playouts (2008): a million for each komi
     williams   Michael Williams' table (2008): weighted against plain AMAF, from 15 to 16,000 playouts a move
-    house      Jason House's bots of one ply (2007): 1plyShuffle, 1plyUCT and 1plyMC, at equal playouts
+    house      Jason House's bots of one ply (2007): 1plyShuffle, 1plyUCT and 1plyMC, at equal playouts and at equal time
     teresa     the tree search Teresa against Karl, who has no tree
     gelly      RAVE against UCT at 3,000 playouts a move, and both against GNU Go (2009)
 
@@ -50,13 +50,16 @@ class Row:
     name: str
     first: str
     second: str
-    visits: int
+    visits: int | None
+    """Playouts of a move, where they are the limit."""
     games: int
     published: float | None = None
     """The first's score; None where nobody told one."""
     published_games: int | None = None
     said: str = ""
     """What was told in words."""
+    seconds: float | None = None
+    """Of a move on one core, where time is the limit."""
 
 
 def rows() -> Iterator[Row]:
@@ -64,10 +67,11 @@ def rows() -> Iterator[Row]:
     for visits, score in WILLIAMS.items():
         games = 1000 if visits <= 2000 else 200
         yield Row("williams", f"{visits:,} playouts", "wamaf", "amaf", visits, games, score, WILLIAMS_GAMES)
-    told = "1plyShuffle won 10 of 10 at equal time"
-    yield Row("house", "1plyShuffle against 1plyUCT, 2,000 playouts", "mctr", "ucb", 2000, 1000, said=told)
-    yield Row("house", "1plyShuffle against 1plyMC, 2,000 playouts", "mctr", "mc", 2000, 1000)
-    yield Row("house", "1plyUCT against 1plyMC, 2,000 playouts", "ucb", "mc", 2000, 1000)
+    shuffle, uct, uniform = ("1plyShuffle", "mctr"), ("1plyUCT", "ucb"), ("1plyMC", "mc")
+    for (first, a), (second, b) in ((shuffle, uct), (shuffle, uniform), (uct, uniform)):
+        yield Row("house", f"{first} against {second}, 2,000 playouts", a, b, 2000, 400)
+        told = (1.0, 10) if (a, b) == ("mctr", "ucb") else ()
+        yield Row("house", f"{first} against {second}, 0.1 s", a, b, None, 40, *told, seconds=0.1)
     yield Row("teresa", "Teresa against Karl, 1,000 playouts", "uct", "mc", 1000, 200)
     yield Row("gelly", "RAVE against UCT, 3,000 playouts", "rave", "uct", 3000, 200)
     if gnugo := find_gnugo():
@@ -103,8 +107,8 @@ def play(row: Row, folder: pathlib.Path, games: int | None) -> dict:
     """Plays a row's match, or what is missing of it, by `jaxgo match`; what is known of it."""
     place = folder / "".join(c if c.isalnum() else "-" for c in f"{row.part}-{row.name}")
     games = min(row.games, games or row.games)
-    options = ("--visits", str(row.visits), "--opening", "0", "--no-knowledge")
-    made = kept_match(place, row.first, row.second, games, *options)
+    limit = ("--visits", str(row.visits)) if row.seconds is None else ("--seconds", str(row.seconds))
+    made = kept_match(place, row.first, row.second, games, *limit, "--opening", "0", "--no-knowledge")
     interval = None
     if row.published is not None and row.published_games:
         interval = wilson(row.published, row.published_games)

@@ -17,6 +17,12 @@ from bench.measure import Work
 
 _REGISTER = re.compile(r"%([xyz]mm)(\d+)")
 _MASK = re.compile(r"%k\d")
+#: What makes elements wider or narrower, from so many bytes to so many.
+_RESIZE = re.compile(r"v?pmov(?:[sz]x|us|s)?([bwdq])([bwdq])$")
+_BYTES = {"b": 1, "w": 2, "d": 4, "q": 8}
+#: What takes or puts a part of a register: a quarter of 512 bits or a half of 256, or a half of 512.
+_QUARTER, _HALF = (re.compile(rf"v(?:insert|extract)[if](?:{sizes})$") for sizes in ("128|32x4|64x2", "32x8|64x4"))
+_KINDS = ("xmm", "ymm", "zmm")
 _OPERAND = re.compile(r"(?:[^,{}]|\{[^}]*\})+")
 #: Vector registers: all instructions can name the first, those with 512 bits or masks all.
 _FEW, _ALL = 16, 32
@@ -100,9 +106,21 @@ def in_order(instructions: Sequence[Instruction]) -> list[str]:
 
 def _in_register(one: Instruction, number: int) -> str:
     """An instruction's operands, without blanks, with the register of this number for what lies in memory."""
-    widest = max((kind for kind, _ in _REGISTER.findall(one.operands)), default="xmm")
     # It may be a number that is broadcast: `{1to16}` stands behind it then.
-    return re.sub(rf"(?:{MEMORY.pattern})(?:\{{1to\d+\}})?", f"%{widest}{number}", one.operands.replace(" ", ""))
+    return re.sub(rf"(?:{MEMORY.pattern})(?:\{{1to\d+\}})?", f"%{_kind_of_memory(one)}{number}", one.operands.replace(" ", ""))
+
+
+def _kind_of_memory(one: Instruction) -> str:
+    """The kind of register that holds what an instruction reads from memory, or writes there."""
+    if _QUARTER.match(one.opcode) or one.opcode.startswith("vpbroadcast"):
+        return "xmm"
+    if _HALF.match(one.opcode):
+        return "ymm"
+    widest = max((kind for kind, _ in _REGISTER.findall(one.operands)), default="xmm")
+    if resized := _RESIZE.match(one.opcode):
+        small, large = sorted(_BYTES[letter] for letter in resized.groups())
+        return _KINDS[max(0, _KINDS.index(widest) - (large // small).bit_length() + 1)]
+    return widest
 
 
 def _program(lines: Sequence[str]) -> str:

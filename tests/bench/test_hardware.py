@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ from bench import hardware
 def test_describe_is_ready_for_json_and_names_the_processor() -> None:
     machine = hardware.describe()
     assert json.loads(json.dumps(machine)) == machine
-    assert machine["cpu"]
+    assert re.fullmatch(r".*\S \([\w-]+\)", machine["cpu"])
     assert 1 <= machine["cores_usable"] <= machine["cores"] == os.cpu_count()
     assert machine["memory_bytes"] is None or machine["memory_bytes"] > 2**20
 

@@ -138,6 +138,27 @@ def test_the_loop_on_registers_runs() -> None:
         assert many.amount == 50_000_002
 
 
+@pytest.mark.parametrize(
+    ("opcode", "operands", "on_registers"),
+    [
+        ("vpmovzxwd", "0x20(%rsp),%ymm4", "%xmm7,%ymm4"),
+        ("vpmovsxbd", "0x20(%rsp),%zmm4", "%xmm7,%zmm4"),
+        ("vpmovzxbw", "(%rax,%rcx,2),%zmm4", "%ymm7,%zmm4"),
+        ("vpmovzxbq", "(%rax),%xmm4", "%xmm7,%xmm4"),
+        ("vpmovdw", "%ymm4,(%rax)", "%ymm4,%xmm7"),
+        ("vpmovusqb", "%zmm4,(%rax)", "%zmm4,%xmm7"),
+        ("vinserti128", "$0x1,0x20(%rsp),%ymm3,%ymm4", "$0x1,%xmm7,%ymm3,%ymm4"),
+        ("vinserti64x4", "$0x1,0x20(%rsp),%zmm3,%zmm4", "$0x1,%ymm7,%zmm3,%zmm4"),
+        ("vpbroadcastd", "0x20(%rsp),%zmm4{%k1}", "%xmm7,%zmm4{%k1}"),
+        ("vpandd", "0x20(%rsp){1to16},%zmm3,%zmm4", "%zmm7,%zmm3,%zmm4"),
+    ],
+)  # fmt: skip
+def test_what_lies_in_memory_becomes_a_register_of_its_width(opcode, operands, on_registers) -> None:
+    """LLVM's assembler knows the instruction."""
+    one = Instruction(opcode, operands)
+    assert one.is_operation and register_loop._in_register(one, 7) == on_registers
+
+
 def test_operations_in_their_order_keep_their_registers() -> None:
     """What comes from memory or from general registers is there at once; what goes there is left out."""
     (loop,) = machine_code.loops(OBJDUMP)

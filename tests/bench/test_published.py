@@ -33,6 +33,7 @@ def test_all_rows_in_tables_a_document_and_a_picture(canned, tmp_path, capsys):
     assert [row.visits for row in of_williams] == [15, 30, 60, 125, 250, 500, 1000, 2000, 4000, 8000, 16000]
     assert all(row.games >= (1000 if row.visits <= 2000 else 200) for row in of_williams)
     # Williams' own statement: a standard error of 3.5 %, so some 7 % to each side.
+    assert {(row.visits, row.seconds) for row in canned if row.part == "house"} == {(2000, None), (None, 0.1)}
     assert "71.0 % (64.4 to 76.8)" in " ".join(printed.split()) and "1plyShuffle" in printed
     document = json.loads((tmp_path / "published.json").read_text())
     assert len(document["matches"]) == len(canned) and document["benchmark"] == "published" and document["jaxgo"]
@@ -58,9 +59,10 @@ def test_differences_are_told_in_standard_errors_of_both():
 
 
 @pytest.mark.slow
-def test_a_match_is_played_and_goes_on(tmp_path):
+@pytest.mark.parametrize("limit", [{"visits": 10}, {"visits": None, "seconds": 0.01}])
+def test_a_match_is_played_and_goes_on(limit, tmp_path):
     """By `jaxgo match`, which keeps the games."""
-    row = published.Row("house", "a quick one", "mctr", "mc", 10, 4)
+    row = published.Row("house", "a quick one", "mctr", "mc", games=4, **limit)
     made = published.play(row, tmp_path, 2)
     assert made["match"]["games"] == 2
     assert published.play(row, tmp_path, None)["match"]["games"] == 4
