@@ -4,8 +4,8 @@
     python -m bench.figures --check    only says which are not those of the newest results, and fails if there are any
 
 A page has a place for each, between `<!-- figures: NAME -->` and `<!-- end of figures -->`; the names are those of `FIGURES`.
-Under each stands what was measured on what, at which commit, and the command that measures it again. A picture's file says of
-itself which result it shows.
+They are of `MACHINE`, or of another that the place names: `<!-- figures: NAME on MACHINE -->`. Under each stands what was
+measured on what, at which commit, and the command that measures it again. A picture's file says of itself which result it shows.
 """
 
 import argparse
@@ -23,7 +23,10 @@ ROOT = pathlib.Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
 #: The pages with figures.
 PAGES = ("README.md", "docs/figures.md")
-_PLACE = re.compile(r"(?<=<!-- figures: )([a-z]+)( -->\n).*?(?=<!-- end of figures -->)", re.S)
+_PLACE = re.compile(r"(?<=<!-- figures: )([a-z]+)((?: on ([a-z0-9-]+))? -->\n).*?(?=<!-- end of figures -->)", re.S)
+#: Whose results are shown where a place does not say `on` which machine, as in the files' names; of benchmarks that it has no
+#: result of, the newest of any.
+MACHINE = "epyc-2core"
 
 #: What the benchmarks call their outputs, in words.
 OUTPUTS = {
@@ -44,12 +47,12 @@ class Missing(Exception):
     """There are no such figures, or no result of the benchmark is recorded."""
 
 
-def newest(benchmark: str, results: pathlib.Path = RESULTS) -> dict:
-    """The newest recorded result of a benchmark; files are named by their date."""
-    found = sorted(results.glob(f"*-{benchmark}.json"))
-    if not found:
-        raise Missing(f"{results} holds no result of {benchmark}")
-    return json.loads(found[-1].read_text("utf-8"))
+def newest(benchmark: str, results: pathlib.Path = RESULTS, machine: str | None = None) -> dict:
+    """The newest recorded result of a benchmark on a machine; files are named by date, machine and benchmark."""
+    for name in [machine] if machine else [MACHINE, "*"]:
+        if found := sorted(results.glob(f"{'[0-9]' * 4}-??-??-{name}-{benchmark}.json")):
+            return json.loads(found[-1].read_text("utf-8"))
+    raise Missing(f"{results} holds no result of {benchmark}{f' on {machine}' if machine else ''}")
 
 
 def matches(results: pathlib.Path = RESULTS) -> list[dict]:
@@ -243,7 +246,7 @@ def written(text: str, results: pathlib.Path = RESULTS) -> str:
             return f"{name}{match[2]}\n{of_matches(matches(results))}\n"
         if name not in FIGURES:
             raise Missing(f"there are no figures {name!r}; there are {', '.join([*FIGURES, MATCHES])}")
-        made = newest(RESULTS_OF.get(name, name), results)
+        made = newest(RESULTS_OF.get(name, name), results, match[3])
         return f"{name}{match[2]}\n{FIGURES[name](made)}{source(made)}\n"
 
     return _PLACE.sub(fill, text)
@@ -257,10 +260,11 @@ def pages() -> Iterator[tuple[pathlib.Path, str, str]]:
 
 
 def pictures() -> Iterator[tuple[pathlib.Path, Callable[[], None], bool]]:
-    """Each picture: its place, how it is drawn from the newest result, and whether it shows that."""
-    for name, draw in PICTURES.items():
-        path, made = ROOT / "docs" / "pictures" / f"{name}.png", newest(name)
-        yield path, functools.partial(draw, made, str(path)), path.exists() and _title(path) == picture.title_of(made)
+    """Each picture on a page: its file, how it is drawn from the newest result, and whether it shows that."""
+    places = [match for name in PAGES for match in _PLACE.finditer((ROOT / name).read_text("utf-8"))]
+    for name, machine in dict.fromkeys((match[1], match[3]) for match in places if match[1] in PICTURES):
+        path, made = ROOT / "docs" / "pictures" / f"{name}.png", newest(name, machine=machine)
+        yield path, functools.partial(PICTURES[name], made, str(path)), path.exists() and _title(path) == picture.title_of(made)
 
 
 def _title(path: pathlib.Path) -> str | None:

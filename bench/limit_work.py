@@ -79,11 +79,12 @@ def facts(size: int) -> dict[str, int]:
         with bb.words_known(g):
             jaxpr = jax.make_jaxpr(lambda number: tick(g, _lanes(g, number)))(np.zeros((), np.uint32))
             start = jax.make_jaxpr(lambda number: _lanes(g, number))(np.zeros((), np.uint32))
+        ticks_a_loop = xla.ticks_of_kernel(g)
     return {
         "words": g.num_words,
         "word_bits": g.word_bits,
         "lanes": cpu.Cpu().most_lanes(size),
-        "ticks_a_loop": 2 if g.num_words <= xla.MOST_WORDS_OF_PAIRS else 1,
+        "ticks_a_loop": ticks_a_loop,
         "written": _operations(jaxpr.jaxpr) - _operations(start.jaxpr),
     }
 

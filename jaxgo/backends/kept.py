@@ -31,7 +31,7 @@ import jax
 import numpy as np
 
 from jaxgo.backends.choice import backend_of
-from jaxgo.base import cache, one_loop
+from jaxgo.base import cache, one_loop, processor
 
 #: Of a file: the digest of the rest of it.
 DIGEST = 32
@@ -168,12 +168,8 @@ def _source() -> str:
 @functools.cache
 def _machine() -> str:
     """Versions, and the processor with its abilities."""
-    abilities = ""
-    with contextlib.suppress(OSError):
-        lines = set(pathlib.Path("/proc/cpuinfo").read_text().split("\n"))
-        abilities = "\n".join(sorted(line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))))
     versions = jax.__version__, importlib.metadata.version("jaxlib"), np.__version__, sys.version
-    return "\n".join((*versions, platform.system(), platform.machine(), platform.processor(), abilities))
+    return "\n".join((*versions, platform.system(), platform.machine(), platform.processor(), processor.abilities()))
 
 
 def _settings(devices: tuple) -> str:

@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base import forms
 from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, playing_geometry
@@ -37,7 +38,7 @@ from jaxgo.playing.wire import Records
 
 #: Ticks between two change-overs (a multiple of LOGGED).
 TICKS = 24
-#: Boards of at most so many words play two ticks in a kernel, others one.
+#: Boards of at most so many words play two ticks in a kernel, others one, and all where registers are few.
 MOST_WORDS_OF_PAIRS = 8
 #: A flush is due when this share of the slots is full.
 FLUSH_AT = 0.75
@@ -107,10 +108,9 @@ def _select_each(condition: jax.Array, new: list[jax.Array], old: list[jax.Array
 
 def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = None, policy: Policy | None = None) -> Lanes:
     """The lanes `count` ticks later, a multiple of 4; as they are where `running` (bool) is given and false."""
-    # Boards of few words play two ticks in a kernel, which saves passing the state through memory. Two kernels a trip write into
-    # each other's buffers, which saves XLA copying the state. What a policy looks up stands between ticks (and where it looks
-    # nothing up, pairs are no faster, measured).
-    ticks = 2 if g.num_words <= MOST_WORDS_OF_PAIRS and policy is None else 1
+    # Two kernels a trip write into each other's buffers, which saves XLA copying the state. What a policy looks up stands between
+    # ticks (and where it looks nothing up, pairs are no faster, measured).
+    ticks = ticks_of_kernel(g) if policy is None else 1
 
     def by_policy(lanes: Lanes, known) -> Lanes:
         assert policy is not None
@@ -126,6 +126,11 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
     if running is not None:
         trips = jnp.where(running, trips, np.int32(0))
     return lax.fori_loop(np.int32(0), trips, lambda _, x: run(run(x, True), False), lanes)
+
+
+def ticks_of_kernel(g: Geometry) -> int:
+    """How many ticks of uniform playouts are put into a kernel: two save passing the state through memory, if registers hold it."""
+    return 2 if g.num_words <= MOST_WORDS_OF_PAIRS and forms.current().pairs else 1
 
 
 def _some_ticks(g: Geometry, ticks: int, lanes: Lanes) -> Lanes:

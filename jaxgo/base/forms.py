@@ -1,7 +1,7 @@
 """How programs over boards are written for a platform.
 
 The same functions make every program. What differs is little: whether large elementwise functions are put into one loop
-(`jaxgo.base.one_loop`), and whether large boards are played in 64-bit words (`jaxgo.board.geometry`). A program that is made for
+(`jaxgo.base.one_loop`), whether two ticks are, and whether large boards are played in 64-bit words (`jaxgo.board.geometry`). A program that is made for
 one platform is traced `within` its form; one whose platform is not known yet, because it lies inside a user's `jit` or is
 exported for other machines, is traced in all forms and settled when it is lowered (`by_platform`).
 """
@@ -14,6 +14,8 @@ from typing import NamedTuple
 import jax
 from jax import lax
 
+from jaxgo.base import processor
+
 
 class Form(NamedTuple):
     """How programs are written for a platform."""
@@ -22,10 +24,12 @@ class Form(NamedTuple):
     """Large elementwise functions are put into one loop."""
     wide_words: bool
     """Large boards are played in words of 64 bits."""
+    pairs: bool = True
+    """Where boards are not too large, two ticks are put into one loop."""
 
 
-#: One vector loop that keeps its values in registers.
-CPU = Form(one_loop=True, wide_words=True)
+#: One vector loop that keeps its values in registers, as far as there are enough.
+CPU = Form(one_loop=True, wide_words=True, pairs=not processor.has_few_registers())
 #: NVIDIA's and AMD's GPUs: XLA fuses what is elementwise.
 GPU = Form(one_loop=False, wide_words=True)
 #: Everything else; TPUs have no 64-bit words and emulate them.

@@ -43,6 +43,17 @@ def test_figures_are_taken_from_the_newest_result(tmp_path):
     assert figures.written(text, tmp_path) == text
 
 
+def test_a_place_may_name_a_machine(tmp_path):
+    """Else its figures are those of `MACHINE`, or of any other where it has none."""
+    for day, machine, benchmark in (("01", figures.MACHINE, "search"), ("02", "abacus", "search"), ("02", "abacus", "peers")):
+        (tmp_path / f"2026-01-{day}-{machine}-{benchmark}.json").write_text(json.dumps({"of": machine}))
+    assert figures.newest("search", tmp_path)["of"] == figures.MACHINE
+    assert figures.newest("search", tmp_path, "abacus")["of"] == figures.newest("peers", tmp_path)["of"] == "abacus"
+    for words in ("search on epyc", "peers on epyc-2core"):
+        with pytest.raises(figures.Missing, match=f"holds no result of {words}"):
+            figures.written(f"<!-- figures: {words} -->\n<!-- end of figures -->", tmp_path)
+
+
 def test_unknown_figures_and_missing_results_are_told(tmp_path):
     for name, words in (("speed", "there are no figures 'speed'"), ("peers", "holds no result of peers")):
         with pytest.raises(figures.Missing, match=words):

@@ -9,6 +9,7 @@ from bench import limit, limit_work, machine_code, report, worker
 from bench.machine_code import Instruction, Loop
 from bench.measure import NotMeasured, Sample
 from bench.series import Plan, Runs
+from jaxgo.base import forms
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def test_shares_are_operations_over_operations(operations: tuple[Instruction, ..
 def test_ticks_are_counted() -> None:
     """A lane waits for others, for less than three looks."""
     facts = limit_work.facts(5)
-    assert (facts["words"], facts["word_bits"], facts["ticks_a_loop"]) == (1, 32, 2)
+    assert (facts["words"], facts["word_bits"], facts["ticks_a_loop"]) == (1, 32, 1 + forms.CPU.pairs)
     assert 200 < facts["written"] < 400
     assert limit_work.facts(9)["written"] > 1.5 * facts["written"]
     counted = limit_work.ticks_of_playouts(5)

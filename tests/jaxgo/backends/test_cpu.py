@@ -5,11 +5,15 @@ import sys
 import warnings
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxgo
-from jaxgo.backends import cpu, remembered
-from jaxgo.base import one_loop, trials
+from jaxgo.backends import cpu, remembered, xla
+from jaxgo.base import forms, one_loop, trials
+from jaxgo.board.geometry import geometry
+from jaxgo.playing import draws, playout
 from tests.processes import run_with_devices
 
 
@@ -122,3 +126,25 @@ def test_a_loop_that_is_not_trusted_is_not_used(monkeypatch):
     monkeypatch.setattr(one_loop, "trusted", lambda: False)
     found = jax.jit(lambda p: jaxgo.simulate(p, 20, seed=3).margin)(jaxgo.Position.empty(3))
     assert (jax.device_get(found) == expected).all()
+
+
+@pytest.mark.parametrize("size", [5, 13])
+def test_two_ticks_of_a_kernel_are_two_of_one(size):
+    """Where registers are few there is one tick in a kernel: the lanes after twelve ticks are the same, bit for bit."""
+    g, numbers, found = geometry(size), jnp.arange(48, dtype=jnp.uint32), []
+    for pairs in (True, False):
+        form = forms.CPU._replace(pairs=pairs)
+
+        def play(numbers, form=form):
+            positions = [jnp.zeros_like(numbers) for _ in range(2 * g.num_words)]
+            rows = [*positions, *(jnp.zeros_like(numbers) + np.uint32(x) for x in (2**32 - 1, 0, 1)), numbers]
+            job = playout.Job(1, draws.seed_words(3), *map(jnp.int32, (48, 1, 0, 60)))
+            first = playout.ready(g, job, numbers.astype(jnp.int32), rows)
+            return xla.ticks(g, playout.fresh_lanes(g, first, jnp.int32(60), True, 1), 12)
+
+        with forms.within(form):
+            assert xla.ticks_of_kernel(g) == 1 + pairs
+        found.append(jax.device_get(jax.jit(forms.written(form, play))(numbers)))
+    for one, two in zip(*map(jax.tree.leaves, found), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert (found[0].plies > 5).all() and len(np.unique(found[0].own[0])) > 20
