@@ -42,7 +42,8 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
       `lane_ticks` that it costs a lane, `efficiency` (the one by the other), `warp_instructions`, `changing` (the share of them
       that is between ticks); and `ceiling` (playouts/s, no measurement). `rounds` has one per size and `per_lane`, playouts of a
       round for each lane, with `of_warps` and `of_all`, the shares of `bench.kernel_work.rounds`. `policies` has one per size and
-      policy with `size`, `policy`, `registers`, `spilled`, and `times`, how many times as many PTX instructions its playouts take as uniform ones.
+      policy with `size`, `policy`, `registers`, `spilled`, and `times`, how many times as many PTX instructions its playouts take
+      as uniform ones.
 
     Raises:
       UsageError: there is no assembler.

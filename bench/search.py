@@ -56,7 +56,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
                 name, made_of = f"{size} {name}", {"rule": rule, "leaves": leaves, "playouts": PLAYOUTS}
                 arguments = {"label": name, "size": size, **made_of}
                 contenders.append(Contender(name, worker, "bench.search_work:InSearch", arguments, first))
-            alone = {(where, playouts): f"{size} {where}, {playouts} of a leaf" for where in (HOST, HOST_ON_ALL) for playouts in FED}
+            alone = {(where, n): f"{size} {where}, {n} of a leaf" for where in (HOST, HOST_ON_ALL) for n in FED}
             for (where, playouts), name in alone.items():
                 arguments = {"size": size, "leaves": FED[playouts], "playouts": playouts, "on_all": where == HOST_ON_ALL}
                 contenders.append(Contender(name, worker, "bench.search_work:HostAlone", arguments, FED[playouts] * playouts))

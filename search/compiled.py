@@ -16,8 +16,8 @@ from jaxgo.playing import tick
 from jaxgo.results import sums
 from jaxgo.running import leaf_columns, leaf_results
 
-#: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has changed, but not
-#: those of others that it needs.
+#: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has
+#: changed, but not those of others that it needs.
 CONSTANTS = (leaf_columns, leaf_results, sums, tick)
 MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "selection", "tree", "values")
 

@@ -129,7 +129,7 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
 
 
 def ticks_of_kernel(g: Geometry) -> int:
-    """How many ticks of uniform playouts are put into a kernel: two save passing the state through memory, if registers hold it."""
+    """How many ticks of uniform playouts a kernel holds: two save passing the state through memory, if registers hold it."""
     return 2 if g.num_words <= MOST_WORDS_OF_PAIRS and forms.current().pairs else 1
 
 

@@ -1,9 +1,9 @@
 """How programs over boards are written for a platform.
 
 The same functions make every program. What differs is little: whether large elementwise functions are put into one loop
-(`jaxgo.base.one_loop`), whether two ticks are, and whether large boards are played in 64-bit words (`jaxgo.board.geometry`). A program that is made for
-one platform is traced `within` its form; one whose platform is not known yet, because it lies inside a user's `jit` or is
-exported for other machines, is traced in all forms and settled when it is lowered (`by_platform`).
+(`jaxgo.base.one_loop`), whether two ticks are, and whether large boards are played in 64-bit words (`jaxgo.board.geometry`). A
+program that is made for one platform is traced `within` its form; one whose platform is not known yet, because it lies inside a
+user's `jit` or is exported for other machines, is traced in all forms and settled when it is lowered (`by_platform`).
 """
 
 import contextlib

@@ -30,8 +30,8 @@ from jaxgo.running.ring_program import Shape
 
 #: Calls of fewer leaves are not shared out among workers.
 LEAST = 4
-#: Leaves of a call, playouts of a leaf (their sums in halves are int16), and playouts of a call, at most: their records lie on the
-#: device, three calls at a time.
+#: Leaves of a call, playouts of a leaf (their sums in halves are int16), and playouts of a call, at most: their records lie on
+#: the device, three calls at a time.
 MOST_LEAVES, MOST_OF_A_LEAF, MOST_PLAYOUTS = 1 << 16, 16_000, 1 << 24
 
 

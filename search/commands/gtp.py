@@ -95,8 +95,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(chosen: EngineOptions) -> None:
     """That a player can be made of the options."""
-    from search.players import make_player
     from jaxgo.backends.choice import workers_of
+    from search.players import make_player
     from search.round_size import suited
 
     try:

@@ -111,7 +111,7 @@ def test_memory_stays_flat():
     """Ten thousand queries after the first two thousand, every game another."""
     service = Service(ServiceOptions(visits=200, playouts=16))
     rng, sizes = random.Random(1), []
-    for block in range(12):
+    for _ in range(12):
         talk = Talk(service)
         for i in range(1000):
             moves = [f"{c}{r}" for c in "ABCDE" for r in range(1, 6)]
