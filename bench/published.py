@@ -81,7 +81,11 @@ def rows() -> Iterator[Row]:
         yield Row("gelly", "RAVE against GNU Go, 3,000 playouts", "rave", engine, 3000, 200, 0.55, said=f"50 to 60 %, {own}")
 
 
-PARTS = ("dailey", "williams", "house", "teresa", "gelly")
+#: The parts, and what their tables are called.
+PARTS = {
+    "dailey": "Dailey's playouts, empty 9x9 board", "williams": "Williams: weighted AMAF against AMAF",
+    "house": "House: bots of one ply", "teresa": "Teresa", "gelly": "Gelly: RAVE and UCT",
+}  # fmt: skip
 
 
 def dailey() -> list[dict]:
@@ -135,7 +139,10 @@ def draw(made: dict, path: pathlib.Path) -> None:
         bars = [below, [100 * high - s for s, (_, high) in zip(scores, intervals)]]
         axes.errorbar([aside * x["visits"] for x in own], scores, bars, color=colour, marker=marker, capsize=3, label=label)
     axes.axhline(50, color="gray", linestyle="--", lw=0.9)
-    axes.set(xscale="log", xlabel="playouts a move", ylabel="games that weighted AMAF won of AMAF, % (bars: 95 %)")
+    axes.set(xscale="log", xlabel="playouts a move", ylabel="weighted AMAF's score against AMAF, % (bars: 95 %)")
+    marked = [x["visits"] for x in own[::2]]
+    axes.set_xticks(marked, [f"{visits:,}" for visits in marked])
+    axes.minorticks_off()
     axes.set_title("9x9, komi 7.5")
     picture.plain(axes)
     axes.legend()
@@ -149,8 +156,8 @@ def lines(made: dict) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]
             (x["name"], f"{x['ours']:.4f} ± {x['error']:.4f}", f"{x['published']:.4f}", f"{x['errors_apart']:+.1f}")
             for x in made["dailey"]
         ]
-        yield "Dailey's playouts, empty 9x9 board", ("", "jaxgo", "published", "standard errors apart"), found
-    for part in PARTS[1:]:
+        yield PARTS["dailey"], ("", "jaxgo", "published", "standard errors apart"), found
+    for part, title in PARTS.items():
         entries = [x for x in made["matches"] if x["part"] == part]
         found = []
         for x in entries:
@@ -158,10 +165,10 @@ def lines(made: dict) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]
             theirs = "-" if x["published"] is None else f"{100 * x['published']:.1f} %"
             if x["published_interval"]:
                 theirs += " ({:.1f} to {:.1f})".format(*(100 * y for y in x["published_interval"]))
-            games = str(x["match"]["games"])
+            games = f"{x['match']['games']:,}"
             found.append((x["name"], f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f})", games, theirs, x["said"]))
         if found:
-            yield part, ("", "jaxgo", "games", "published", ""), found
+            yield title, ("", "jaxgo", "games", "published", ""), found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
