@@ -25,7 +25,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job, fresh_lanes, ready
-from jaxgo.playing.policies.policy import Policy, PolicyForm
+from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.tick import is_over, tick
 from jaxgo.playing.wire import Records, columns_of
 
@@ -130,8 +130,7 @@ def play_all(
 ) -> tuple[Records, list[warp.Block]]:  # fmt: skip
     """(what `jaxgo.backends.nvidia.play_all` returns on a GPU, what ran for it), by simulated warps; not under `jit`."""
     shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
-    form = None if policy is None else PolicyForm.of(policy)
-    kernel = nvidia.written(g.size, first_plays, moves, form, job.seed is None)
+    kernel = nvidia.kernel_of(g, job, first_plays, moves, policy)
     made, blocks = run(kernel, nvidia.inputs(g, columns, job, longest, policy, last), shapes, lanes)
     return nvidia.records(g, job, [jnp.asarray(x) for x in made], first_plays), blocks
 

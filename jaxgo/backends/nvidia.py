@@ -55,14 +55,18 @@ def play_all(
     """
     shapes = [jax.ShapeDtypeStruct(*x) for x in outputs(g, columns.shape[1], job, longest, first_plays, moves)]
     counts = {"grid_x": -(-lanes // ptx.WARP), "grid_y": 1, "grid_z": 1, "block_x": ptx.WARP, "block_y": 1, "block_z": 1}
-    form = None if policy is None else PolicyForm.of(policy)
-    kernel = written(g.size, first_plays, moves, form, job.seed is None)
+    kernel = kernel_of(g, job, first_plays, moves, policy)
     made = jax.ffi.ffi_call(TARGET, shapes, vmap_method="sequential")(
         *inputs(g, columns, job, longest, policy, last), *kernel.tables,
         name=name(g.size), kernel_type="ptx", kernel_data=kernel.text,
         **{key: np.int32(count) for key, count in counts.items()}, shared_mem_bytes=np.int32(0),
     )  # fmt: skip
     return records(g, job, made, first_plays)
+
+
+def kernel_of(g: Geometry, job: Job, first_plays: bool, moves: bool, policy: Policy | None) -> "Written":
+    """The kernel that plays a job."""
+    return written(g.size, first_plays, moves, None if policy is None else PolicyForm.of(policy), job.seed is None)
 
 
 def inputs(

@@ -43,6 +43,19 @@ def test_figures_are_taken_from_the_newest_result(tmp_path):
     assert figures.written(text, tmp_path) == text
 
 
+def test_doublings_are_a_picture_and_a_table():
+    match = {"score": 0.75, "interval": [0.6, 0.9], "games": 40}
+    made = {
+        "ratings": {"uct": [[100, 0.0, 0.0], [200, 190.8, 100.0]], "rave": [[100, 0.0, 0.0], [200, 190.8, 100.0]]},
+        "matches": [{"bot": bot, "playouts": 100, "match": match} for bot in ("rave", "uct")],
+    }  # fmt: skip
+    lines = figures.doublings(made).splitlines()
+    assert lines[0] == "![Elo by playouts a move](pictures/elo.png)" and lines[2].startswith("| bot | playouts a move |")
+    assert [line.split(" | ")[:4] for line in lines[4:]] == [
+        ["| uct", "200 against 100", "40", "75.0 % (60.0 to 90.0)"], ["| rave", "200 against 100", "40", "75.0 % (60.0 to 90.0)"],
+    ]  # fmt: skip
+
+
 def test_a_place_may_name_a_machine(tmp_path):
     """Else its figures are those of `MACHINE`, or of any other where it has none."""
     for day, machine, benchmark in (("01", figures.MACHINE, "search"), ("02", "abacus", "search"), ("02", "abacus", "peers")):

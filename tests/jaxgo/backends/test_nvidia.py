@@ -211,8 +211,7 @@ def test_waiting_leaves_no_trace(monkeypatch, looking):
 def simulated(g, columns, job, *, lanes, longest, first_plays, moves, policy=None, last=None) -> Records:
     """`nvidia.play_all` as a part of a program for the CPU."""
     shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
-    form = None if policy is None else PolicyForm.of(policy)
-    kernel = nvidia.written(g.size, first_plays, moves, form, job.seed is None)
+    kernel = nvidia.kernel_of(g, job, first_plays, moves, policy)
 
     def run(*read):
         return kernel_work.run(kernel, read, shapes, lanes)[0]
