@@ -52,7 +52,16 @@ def rare(function):
 
 def compiled(function):
     """Compiles a function for plain numbers and arrays; it holds no lock while it runs. In compiled functions it is a part."""
-    dispatcher = numba.njit(nogil=True, forceinline=True, **_OPTIONS)(function)
+    return _for_python(function, nogil=True)
+
+
+def brief(function):
+    """The same for what takes microseconds: it keeps Python's lock, as to get that back from another thread takes longer."""
+    return _for_python(function, nogil=False)
+
+
+def _for_python(function, nogil: bool):
+    dispatcher = numba.njit(nogil=nogil, forceinline=True, **_OPTIONS)(function)
     folder = _folder()
     if folder is not None:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder

@@ -14,6 +14,7 @@ from search import move_infos
 from search.flat import FlatSearch
 from search.game import legal_moves
 from search.ownership import Samples, finished
+from search.root import RootStatistics
 from search.search import Search
 
 
@@ -72,7 +73,7 @@ class Findings:
             _samples(search, tried) if tried else None,
         )
         viewer = int(np.asarray(position.to_play)[0])
-        return cls(viewer, infos, root, shares if wanted.shares else None, amaf if wanted.amaf else None, samples=samples)
+        return cls(viewer, infos, root, shares, amaf, samples=samples)
 
     @classmethod
     def of_playouts(
@@ -130,15 +131,19 @@ class Findings:
 
 
 def _of_tree(search: Search, wanted: Wanted):
-    """(infos, root, shares, amaf) of a search with a tree."""
+    """(infos, root, shares, amaf) of a search with a tree; the last two None where they are not wanted."""
     found = search.statistics()
     infos = move_infos.move_infos(
         search, most=wanted.most_moves, line=wanted.line, statistics=found, pv_visits=wanted.pv_visits
     )  # fmt: skip
+    shares = move_infos.priors(found) if wanted.shares else None
+    return infos, move_infos.root_info(found), shares, _amaf_of_tree(found) if wanted.amaf else None
+
+
+def _amaf_of_tree(found: RootStatistics) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     rate = np.where(found.rave_visits > 0, np.nan_to_num(found.rave_win_rate), 0.5)[:-1]
     # The search's first plays are the mover's only.
-    amaf = {1 if found.black else -1: (found.rave_visits[:-1], rate)}
-    return infos, move_infos.root_info(found), move_infos.priors(found), amaf
+    return {1 if found.black else -1: (found.rave_visits[:-1], rate)}
 
 
 def _of_flat(search: FlatSearch, wanted: Wanted):
@@ -147,9 +152,13 @@ def _of_flat(search: FlatSearch, wanted: Wanted):
     infos = move_infos.move_infos_of_choice(
         choice, size, most=wanted.most_moves, line=wanted.line, pv_visits=wanted.pv_visits
     )  # fmt: skip
+    shares = choice.visits / (choice.visits.sum() or 1.0) if wanted.shares else None
+    return infos, move_infos.root_info_of_choice(choice), shares, _amaf_of_flat(search, choice) if wanted.amaf else None
+
+
+def _amaf_of_flat(search: FlatSearch, choice) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     earned, rate = choice.visits[:-1], np.where(np.isnan(choice.values), 0.5, choice.values)[:-1]
-    amaf = {int(np.asarray(search.position.to_play)[0]): (earned, rate)}
-    return infos, move_infos.root_info_of_choice(choice), choice.visits / (choice.visits.sum() or 1.0), amaf
+    return {int(np.asarray(search.position.to_play)[0]): (earned, rate)}
 
 
 def _untried(search: Search | FlatSearch, infos: list[dict], root: dict) -> list[dict]:

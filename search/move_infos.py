@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from jaxgo import Evaluation
-from jaxgo.board.coordinates import coordinate
+from jaxgo.board.coordinates import names
 from search import root
 from search.root import RootStatistics
 
@@ -89,12 +89,12 @@ def move_infos_of_choice(
 
 
 def _info(size, move, order, visits, rate, lead, stdev, prior, pv) -> dict:
-    lcb = lower_bound(rate, visits)
+    lcb, name = lower_bound(rate, visits), names(size)
     return {
-        "move": coordinate(move, size), "visits": round(visits), "edgeVisits": round(visits), "weight": visits,
+        "move": name[move], "visits": round(visits), "edgeVisits": round(visits), "weight": visits,
         "edgeWeight": visits, "winrate": rate, "scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": stdev,
         "prior": prior, "utility": 2 * rate - 1, "lcb": lcb, "utilityLcb": 2 * lcb - 1, "playSelectionValue": visits,
-        "order": order, "pv": [coordinate(int(point), size) for point in pv],
+        "order": order, "pv": [name[point] for point in pv],
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What a tree says of its root: the move to play, the expected line, the statistics of every move."""
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -52,20 +53,14 @@ class RootStatistics:
           black: whether Black is to move.
           komi: points that White gets.
         """
-        root, (moves, children) = tree[tree.root], tree.children(tree.root)
-        found, points = tree[children], komi if black else -komi
-        visits, wins = (np.zeros(tree.moves, np.int64) for _ in range(2))
-        visits[moves] = found["visits"] - found["pending"]
-        wins[moves] = 2 * visits[moves] - found["wins"]
-        leads, squares, rave = np.zeros(tree.moves), np.zeros(tree.moves), np.zeros((2, tree.moves))
-        leads[moves], squares[moves] = -found["leads"], found["squares"]
-        if tree.rave_colours:
-            rave = tree.rave(tree.root)[0]
+        root, points = tree[tree.root], komi if black else -komi
+        visits, wins, leads, squares = tree.found(tree.root)
+        rave = tree.rave(tree.root)[0] if tree.rave_colours else np.zeros((2, tree.moves))
         total = np.float64(root["visits"] - root["pending"])
         with np.errstate(invalid="ignore", divide="ignore"):
             mean, root_mean = leads / visits, float(root["leads"] / total)
             return cls(
-                black=black, visits=visits, win_rate=wins / (2.0 * visits),
+                black=black, visits=visits.astype(np.int64), win_rate=wins / (2.0 * visits),
                 lead=mean - points, lead_stdev=np.sqrt(np.maximum(squares / visits - mean**2, 0.0)), rave_visits=rave[0],
                 rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root),
                 root_visits=int(total), root_win_rate=float(root["wins"] / (2 * total)), root_lead=root_mean - points,
@@ -103,8 +98,11 @@ class RootStatistics:
 def wins_as_it_stands(tree: Tree, black: bool, komi: float) -> bool:
     """Whether the mover at the root, Black or White, wins if the board is scored now."""
     margin = int(tree[tree.root]["margin"])
-    found = outcome.of_mover(np.int64(margin if black else -margin), outcome.bounds(komi, tree.moves - 1), np.bool_(black))
-    return bool(found == outcome.WIN)
+    bounds = _bounds(komi, tree.moves - 1)
+    return bool(outcome.of_mover(np.int64(margin if black else -margin), bounds, np.bool_(black)) == outcome.WIN)
+
+
+_bounds = functools.lru_cache(outcome.bounds)
 
 
 def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
@@ -122,7 +120,8 @@ def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
     others = allowed[:-1].any()
     if tree[tree.root]["passes"] == 1 and wins_as_it_stands and not (cleanup and others):
         return passing
-    visits, wins = np.where(allowed, tree.visits(tree.root), -1), tree.wins(tree.root)
+    visits, wins = tree.visits_and_wins(tree.root)
+    visits = np.where(allowed, visits, -1)
     # Equal visits: more wins, then the lower number.
     order = np.lexsort((np.arange(tree.moves), -wins, -visits))
     best = int(order[0])

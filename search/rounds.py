@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import time
 
 import numpy as np
@@ -16,7 +17,7 @@ from search.backup import Scratch, Terms, strike, take_results, take_round_back
 from search.compiled import plain
 from search.descent import Constants, Ties, choose_and_ask
 from search.histories import Played
-from search.knowledge import Numbers
+from search.knowledge import Knowledge, Numbers
 from search.restrictions import Restrictions
 from search.tree import Tree
 
@@ -84,6 +85,8 @@ class Rounds:
     def __init__(self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
+        self._full: bool | None = False
+        """Whether as many rounds are under way as may be; None where that is to be looked at anew."""
         self._seed_words, self._streams = seed_words(seed), stream
         #: Seconds spent choosing, waiting for the device, and adding results.
         self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
@@ -103,33 +106,39 @@ class Rounds:
             np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
         ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
+        self._full = None
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
         (words,), (ko,), (passes,), (black,) = Leaves.arguments_of(position)
         root = tree[tree.root]
         tree.memory.words[tree.root], root["ko"], root["passes"] = words, ko, passes
         self._black = bool(black) == (root["depth"] % 2 == 0)
         settings, (win, draw) = self._settings, outcome.bounds(self._settings.komi, tree.size**2)
-        limits = settings.restrictions or Restrictions.none(tree.moves)
+        limits = settings.restrictions or _unrestricted(tree.moves)
         credit = histories.NUMBERS[settings.rule.credit]
-        known = settings.rule.knowledge.numbers(tree.size) if settings.rule.knowledge else Numbers.none()
+        known = _known(settings.rule.knowledge, tree.size) if settings.rule.knowledge else Numbers.none()
         device = self._device
+        avoid, allow = (x.astype(np.int64, copy=False) for x in (limits.avoid_until, limits.allow_until))
         self._terms = plain(Terms(
-            device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit,
-            settings.rule.strict, limits.avoid_until.astype(np.int64), limits.allow_until.astype(np.int64),
-            limits.allowed.astype(np.bool_), int(max(limits.avoid_until.max(), limits.allow_until.max())), known,
-            Places.of(tree.size, device.features),
+            device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
+            avoid, allow, limits.allowed.astype(np.bool_, copy=False), int(max(avoid.max(), allow.max())), known,
+            _places(tree.size, device.features),
         ))  # fmt: skip
         self._constants = plain(Constants(int(win), int(draw), *(int(x) for x in self._seed_words)))
         self._rule = plain(settings.rule.numbers)
         self._num_columns = leaf_columns.number(tree.size, device.features)
-        self._nothing = Room(tree.size, 0, device.playouts if device.moves else 0, device.features).rows
+        self._nothing = _nothing(tree.size, device.playouts if device.moves else 0, device.features)
 
     def __len__(self) -> int:
         return len(self._under_way)
 
     @property
     def full(self) -> bool:
-        """Whether as many rounds are under way as may be."""
+        """Whether as many rounds are under way as may be. Programs with many searches ask often."""
+        if self._full is None:
+            self._full = self._is_full()
+        return self._full
+
+    def _is_full(self) -> bool:
         if not self._under_way:
             return False
         if len(self._under_way) >= self._in_flight or not self._tree.ready:
@@ -140,7 +149,7 @@ class Rounds:
     @property
     def _may_be_under_way(self) -> float:
         """Playouts that may be under way together."""
-        return float(self._tree[self._tree.root]["visits"]) * self._settings.share
+        return self._tree.root_visits * self._settings.share
 
     @property
     def done(self) -> bool:
@@ -166,6 +175,7 @@ class Rounds:
             self._streams += count
             call = self._device.begin(columns[:, :count])
         self._under_way.append(_Round(leaves, rows, deepest, call))
+        self._full = None
         self.seconds["select"] += time.perf_counter() - start
 
     def wait(self, deadline: float | None) -> bool:
@@ -179,7 +189,7 @@ class Rounds:
 
     def finish(self) -> None:
         """Adds the oldest round's results to the tree."""
-        start, done = time.perf_counter(), self._under_way.popleft()
+        start, done, self._full = time.perf_counter(), self._under_way.popleft(), None
         self._take(done, self._nothing if done.call is None else self._device.rows(done.call))
         self.seconds["back up"] += time.perf_counter() - start
 
@@ -210,6 +220,7 @@ class Rounds:
 
     def abandon(self) -> None:
         """Drops the rounds under way, as if they had never been chosen."""
+        self._full = None
         while self._under_way:
             dropped = self._under_way.pop()
             if dropped.call is not None:
@@ -219,3 +230,16 @@ class Rounds:
     def strike(self, move: int) -> None:
         """Strikes a move from the root, for good; where none is left, the player passes."""
         strike(self._tree.memory, self._tree.root, move)
+
+
+# Searches of one kind have these in common, and a program may begin hundreds a second.
+
+_unrestricted = functools.cache(Restrictions.none)
+_places = functools.cache(Places.of)
+_known = functools.lru_cache(64)(Knowledge.numbers)
+
+
+@functools.cache
+def _nothing(size: int, playouts: int, features: bool) -> Rows:
+    """What a device tells of no leaves."""
+    return Room.of(size, 0, playouts, features).rows

@@ -163,7 +163,7 @@ class Search:
     @property
     def visits(self) -> int:
         """Playouts that the root has had, those kept from earlier moves included."""
-        return int(self._tree[self._tree.root]["visits"])
+        return self._tree.root_visits
 
     @property
     def device_seconds(self) -> float:
@@ -237,10 +237,12 @@ class Search:
 
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
-        may = self.visits < visits and not self._rounds.full
-        if may:
-            self._rounds.launch(-(-(visits - self.visits) // self.playouts_per_leaf))
-        return may
+        if self._rounds.full:
+            return False
+        left = visits - self.visits
+        if left > 0:
+            self._rounds.launch(-(-left // self.playouts_per_leaf))
+        return left > 0
 
     def finish(self) -> bool:
         """Adds the oldest round's results to the tree if the device has finished it; whether it had."""

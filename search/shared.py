@@ -48,7 +48,9 @@ class _Call:
     def _part_is_done(self, _) -> None:
         with self._lock:
             self._left -= 1
-        self._on_done()
+            last = not self._left
+        if last:
+            self._on_done()
 
     def rows(self, which: slice) -> Rows:
         return self.leaves.rows(self.begun).some(which)
@@ -84,7 +86,7 @@ class SharedLeaves:
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`.
       features: whether to say of leaves' moves what `jaxgo.FEATURES` lists, as searches with knowledge need.
       devices: as in `jaxgo.playouts`.
-      on_done: called, in another thread, whenever the device has finished something.
+      on_done: called, in another thread, whenever the device has finished a call.
     """
 
     def __init__(
@@ -156,7 +158,8 @@ class SharedLeaves:
     def _send(self) -> None:
         """Sends one call: the leaves that `_choose` chooses."""
         chosen = self._choose()
-        self._waiting = collections.deque(request for request in self._waiting if request not in chosen)
+        gone = set(chosen)
+        self._waiting = collections.deque(request for request in self._waiting if request not in gone)
         columns = np.concatenate([request.columns for request in chosen], axis=1)
         call = _Call(self._leaves, self._leaves.begin(columns), self._on_done)
         start = 0

@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxgo.board.geometry import geometry
 from search import nodes
-from search.compiled import compiled, plain
+from search.compiled import brief, plain
 from search.nodes import NODES, NONE, READY, Memory, add_node, child_of, first_child, next_child, read_moves, read_rave
 
 
@@ -33,16 +33,14 @@ class Tree:
         self.memory = _memory(size, limit, colours, legal, fractions, priors)
         #: The same as compiled functions take it that are called often.
         self.arrays = plain(self.memory)
-        self.root = _add_root(self.arrays)
+        self._visits, self._states = self.memory.nodes["visits"], self.memory.nodes["state"]
+        self._root = _add_root(self.arrays)
+        self.memory.book["root"] = self._root
 
     @property
     def root(self) -> int:
         """The root's number."""
-        return int(self.memory.book["root"][0])
-
-    @root.setter
-    def root(self, node: int) -> None:
-        self.memory.book["root"] = node
+        return self._root
 
     @property
     def count(self) -> int:
@@ -58,7 +56,12 @@ class Tree:
     @property
     def ready(self) -> bool:
         """Whether the device has described the root, so that there are moves to choose from."""
-        return bool(self[self.root]["state"] == READY)
+        return int(self._states[self._root]) == READY
+
+    @property
+    def root_visits(self) -> int:
+        """Playouts that the root has had, those on their way included."""
+        return int(self._visits[self._root])
 
     def __getitem__(self, node):
         """The record of a node, or those of some, see `search.nodes.NODE`."""
@@ -77,21 +80,29 @@ class Tree:
 
     def visits(self, node: int) -> np.ndarray:
         """int64 [M]: playouts through each move of a node, those on their way included."""
-        return self._moves(node)[0]
+        return self.visits_and_wins(node)[0]
 
     def wins(self, node: int) -> np.ndarray:
         """int64 [M]: the mover's results in them."""
-        return self._moves(node)[1]
+        return self.visits_and_wins(node)[1]
 
-    def _moves(self, node: int) -> np.ndarray:
+    def visits_and_wins(self, node: int) -> np.ndarray:
+        """int64 [2, M]: both."""
         out = np.empty((2, self.moves))
         _moves(self.arrays, node, out)
         return out.astype(np.int64)
 
+    def found(self, node: int) -> np.ndarray:
+        """float64 [4, M]: what the playouts through each move of a node have brought, without those on their way: their number,
+        the mover's results, the sum of his leads on the board, and of these leads' squares."""
+        out = np.zeros((4, self.moves))
+        _found(self.arrays, node, out)
+        return out
+
     def open(self, node: int) -> np.ndarray:
         """bool [M]: the moves that may be tried at a node."""
-        words = self.memory.open[node]
-        return (words[np.arange(self.moves) >> 5] >> (np.arange(self.moves, dtype=np.uint32) & 31) & 1).astype(np.bool_)
+        bits = np.unpackbits(self.memory.open[node].view(np.uint8), count=self.moves, bitorder="little")
+        return bits.view(np.bool_)
 
     def rave(self, node: int) -> np.ndarray:
         """float64 [C, 2, M]: what each point has earned (see `jaxgo.credits`) in the playouts through a node, for its mover and,
@@ -130,6 +141,7 @@ class Tree:
         self.variation(None, 1)
         self.children(self.root)
         self.visits(self.root)
+        self.found(self.root)
         if self.rave_colours:
             self.rave(self.root)
         self.keep(0)
@@ -137,11 +149,15 @@ class Tree:
 
     def keep(self, move: int) -> None:
         """Makes the node of one of the root's moves the root. All that is not below it is held until its room is needed."""
-        nodes.keep(self.memory, self.child(self.root, move))
+        child = self.child(self.root, move)
+        nodes.keep(self.memory, child)
+        self._root = child
 
     def go_back(self) -> bool:
         """Makes the root before the last `keep` the root again; whether it was still held."""
-        return bool(self.memory.book["held"][0]) and bool(nodes.go_back(self.memory))
+        back = bool(self.memory.book["held"][0]) and bool(nodes.go_back(self.memory))
+        self._root = int(self.memory.book["root"][0])
+        return back
 
 
 @functools.cache
@@ -181,13 +197,13 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
 # What Python asks: the memory comes as a plain tuple (`search.compiled.plain`).
 
 
-@compiled
+@brief
 def _add_root(arrays):
     """A node without a parent."""
     return add_node(Memory(*arrays), np.int64(NONE), np.int64(NONE))
 
 
-@compiled
+@brief
 def _variations(arrays, firsts, moves, lines, counts):
     """Fills lines with the most visited moves from the root, from the given ones on.
 
@@ -212,26 +228,39 @@ def _variations(arrays, firsts, moves, lines, counts):
         counts[i] = count
 
 
-@compiled
+@brief
 def _child(arrays, node, move):
     """The node that a move leads to; NONE without one."""
     return child_of(Memory(*arrays), node, move)
 
 
-@compiled
+@brief
 def _moves(arrays, node, out):
     """Copies the visits of a node's moves and their results into float64 [2, M]."""
     read_moves(Memory(*arrays), node, out)
 
 
-@compiled
+@brief
 def _rave(arrays, node, out):
     """Copies what a node's points have earned into float64 [C, 2, M]."""
     for colour in range(len(out)):
         read_rave(Memory(*arrays), node, colour, out[colour])
 
 
-@compiled
+@brief
+def _found(arrays, node, out):
+    """Adds up in float64 [4, M] what `Tree.found` returns."""
+    memory = Memory(*arrays)
+    child = first_child(memory, node)
+    while child != NONE:
+        x = memory.nodes[child]
+        visits = x.visits - x.pending
+        out[0, x.move], out[1, x.move] = visits, 2 * visits - x.wins
+        out[2, x.move], out[3, x.move] = -x.leads, x.squares
+        child = next_child(memory, child)
+
+
+@brief
 def _children(arrays, node, found):
     """Fills (moves, nodes) with a node's children; how many there are."""
     memory = Memory(*arrays)

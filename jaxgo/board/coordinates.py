@@ -6,6 +6,7 @@ point `p = y * N + x` lies in row y and column x; `N * N` is the pass.
 Source: GTP version 2, section 2.11, https://www.lysator.liu.se/~gunnar/gtp/ .
 """
 
+import functools
 import re
 
 from jaxgo.base import checks
@@ -58,5 +59,10 @@ def coordinate(point: int, size: int) -> str:
     """
     size = checks.size(size)
     point = checks.integer("point", point, 0, size * size)
-    row, column = divmod(point, size)
-    return PASS if point == size * size else f"{COLUMNS[column]}{size - row}"
+    return names(size)[point]
+
+
+@functools.cache
+def names(size: int) -> tuple[str, ...]:
+    """The names of all points of a `size` x `size` board in order, the pass the last."""
+    return (*(f"{column}{size - row}" for row in range(size) for column in COLUMNS[:size]), PASS)

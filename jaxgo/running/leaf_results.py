@@ -1,6 +1,5 @@
 """What a device tells of leaves: the positions, and the sums of their playouts, as rows of uint32 on the wire."""
 
-import copy
 import dataclasses
 import functools
 from collections.abc import Sequence
@@ -178,27 +177,30 @@ class Places(NamedTuple):
 
 
 class Room:
-    """Room on the host for what devices tell of a call's leaves.
+    """Room on the host for what devices tell of a call's leaves."""
 
-    Args:
-      size: N.
-      count: of the leaves.
-      playouts: K, if their moves are told; otherwise 0.
-      features: whether the features of moves are told.
-    """
+    def __init__(self, rows: Rows):
+        self.rows = rows
 
-    def __init__(self, size: int, count: int, playouts: int, features: bool):
-        self.rows = Rows(
+    @classmethod
+    def of(cls, size: int, count: int, playouts: int, features: bool) -> "Room":
+        """For so many leaves.
+
+        Args:
+          size: N.
+          count: of the leaves.
+          playouts: K, if their moves are told; otherwise 0.
+          features: whether the features of moves are told.
+        """
+        return cls(Rows(
             fields_of_position(size, features).room(count), fields_of_playouts().room(count),
             np.empty((count, 2, 2, 32 * bb.num_point_words(size)), np.int16),
             np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16), np.empty((count, playouts), np.int8),
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def part(self, start: int, end: int) -> "Room":
         """The same room for some of the leaves."""
-        part = copy.copy(self)
-        part.rows = self.rows.some(slice(start, end))
-        return part
+        return Room(self.rows.some(slice(start, end)))
 
     def take_positions(self, rows: np.ndarray) -> None:
         """Takes `Rows.positions`."""

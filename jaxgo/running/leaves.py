@@ -179,7 +179,7 @@ class Leaves:
             raise ValueError(f"columns must be {wanted}, not {columns.dtype} of shape {columns.shape}")
         parts = max(-(-count // self._share), min(self.num_workers, -(-count // LEAST)))
         ends = [count * i // parts for i in range(parts + 1)]
-        room = Room(self.size, count, self.playouts if self.moves else 0, self.features)
+        room = Room.of(self.size, count, self.playouts if self.moves else 0, self.features)
         return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
 
     def done(self, call: "Call") -> bool:

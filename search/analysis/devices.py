@@ -22,7 +22,7 @@ class Devices:
 
     Args:
       options: how positions are analysed.
-      on_done: called, in any thread, whenever a device has finished something.
+      on_done: called, in any thread, whenever a device has finished a call.
     """
 
     def __init__(self, options: ServiceOptions, on_done: Callable[[], None]):

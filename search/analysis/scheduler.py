@@ -176,11 +176,11 @@ class Scheduler:
             some |= self._searches.report(client) or self._batches.report(client)
             some |= next(steps, False)
             worked |= some
+            # Small calls cost nearly as much as large ones, and while he has work the next leaves are soon there.
+            for device in self.devices:
+                device.flush(patient=some)
             if not some or time.monotonic() >= until:
                 break
-        # Small calls cost nearly as much as large ones, and while he has work the next leaves are soon there.
-        for device in self.devices:
-            device.flush(patient=some)
         return worked
 
     def _tasks(self) -> list[Task]:

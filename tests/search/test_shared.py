@@ -81,6 +81,20 @@ def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
     alone.close()
 
 
+def test_news_of_a_call_comes_once_when_all_its_parts_are_done(monkeypatch):
+    """Whoever drives the searches looks at all of them then."""
+    sent: list = []
+    news: list[int] = []
+    device = SharedLeaves(5, 256, 8, devices=2, on_done=lambda: news.append(1))
+    send = device._send
+    monkeypatch.setattr(device, "_send", lambda: (send(), sent.append(device._under_way[-1])))
+    search = Search(jaxgo.Position.empty(5), device=device, leaves=256, share=1.0, in_flight=1)
+    search.run(visits=4000)
+    device.close()
+    assert any(len(call.begun.futures) > 1 for call in sent)
+    assert len(news) == len(sent) == sum(call.done for call in sent)
+
+
 def test_another_shape_is_refused(shared):
     with pytest.raises(ValueError, match="the shared device is for"):
         Search(jaxgo.Position.empty(6), device=shared)

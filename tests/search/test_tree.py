@@ -24,6 +24,7 @@ from search.nodes import (
     count_move,
     give_up_earliest,
 )
+from search.rounds import FIRST_LEAVES
 from search.search import memory_for
 from search.tree import Tree, bytes_per_node
 from tests.positions import from_games, middle_game
@@ -40,6 +41,21 @@ def grown(rule=None, visits: int = 1200, game: Game | None = None, leaves: int =
     search = Search(from_games(game), rule=rule, leaves=LEAVES, playouts_per_leaf=PLAYOUTS, **options)
     search.run(visits=visits)
     return search
+
+
+def test_what_moves_have_brought_is_that_of_their_nodes():
+    search = grown(RULES["rave"])
+    search.launch(2000)  # playouts on their way, which do not count
+    tree, found = search.tree, search.tree.found(search.tree.root)
+    moves, nodes = tree.children(tree.root)
+    assert tree[nodes]["pending"].any()
+    expected = np.zeros_like(found)
+    for move, x in zip(moves, tree[nodes]):
+        visits = x["visits"] - x["pending"]
+        expected[:, move] = visits, 2 * visits - x["wins"], -x["leads"], x["squares"]
+    np.testing.assert_array_equal(found, expected)
+    assert found[0].sum() == search.statistics().root_visits - PLAYOUTS * FIRST_LEAVES, "all but the root's own first playouts"
+    search.close()
 
 
 RULES = {"ucb1": UCB1(), "rave": Rave(), "grave": Rave(reference_visits=50)}
