@@ -26,25 +26,22 @@ from search.histories import (
 from search.knowledge import Numbers
 from search.nodes import (
     FIRST,
-    MOST_IN_A_BYTE,
     NARROW,
     NEW,
     NONE,
     READY,
     STRUCK,
     Memory,
-    add_rave,
     child_of,
     clear_bit,
-    copy,
-    count_move,
     has_bit,
     num_bits,
     parent_of,
     release,
     set_bit,
     unlink,
-)  # fmt: skip
+)
+from search.rows import MOST_IN_A_BYTE, add_rave, copy, count_move
 
 
 class Terms(NamedTuple):

@@ -11,20 +11,8 @@ from jaxgo.base.constants import INT32_MAX
 from jaxgo.running.leaf_columns import BEFORE, BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
 from search.compiled import compiled, part
-from search.nodes import (
-    NONE,
-    READY,
-    Memory,
-    add_node,
-    can_have_children,
-    child_in_front,
-    count_move,
-    has_bit,
-    parent_of,
-    read_moves,
-    read_rave,
-    warm,
-)
+from search.nodes import NONE, READY, Memory, add_node, child_in_front, has_bit, parent_of, warm
+from search.rows import can_have_children, count_move, read_moves, read_rave
 from search.selection import UCT, Numbers
 from search.values import work_out
 

@@ -1,11 +1,7 @@
-"""The tree's memory: nodes, their links, and the room that their statistics take; compiled.
+"""The tree's memory: nodes, their links, and the room that they and their statistics take; compiled.
 
-A node is a record, linked to its parent, its first child and its next sibling. Its statistics of moves lie in one of three pools,
-as large as its playouts need: most nodes are visited once, and what one visit brings for RAVE fits a byte for each point, or two
-32-bit floats where points earn fractions (weighted credits); from the second visit on there is a row of 16-bit counts, or of such
-floats, for the moves too; a node of many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has
-the playouts through each move and their results, side by side, so that choosing a move reads one row instead of all children. All
-share one limit in bytes.
+A node is a record, linked to its parent, its first child and its next sibling. What is known of its moves lies in a row of its
+own (`search.rows`). All share one limit in bytes.
 
 Nothing is ever moved. A subtree that is given up is hung on a list of the dead, and buried node by node as new ones are needed,
 so that giving up a million nodes takes no time. What lies beside a new root is not given up at once: the last few roots are held
@@ -14,7 +10,6 @@ goes round the nodes, cools each leaf that it passes by one degree, and takes th
 logarithm of its visits.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +23,6 @@ FREE, NEW, READY, STRUCK, DEAD = range(5)
 #: Pools; the nodes themselves, and where statistics of moves lie: bytes, counts or 32-bit floats, 64-bit floats. Of a node: NODES
 #: is none yet.
 NODES, FIRST, NARROW, WIDE = range(4)
-#: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
-MOST_IN_A_BYTE = 15
-#: From so many playouts on, a node's statistics are 64-bit floats: of counts in 16 bits, and of 32-bit floats. What one leaf's
-#: playouts, at most 16,000, add beyond, and their results, in halves, are held exactly, as V2's credits are, which are larger.
-WIDE_FROM, WIDE_FROM_FLOATS = 1 << 14, 1 << 22
 #: Earlier roots that are held, at most.
 MOST_HELD = 8
 
@@ -254,50 +244,6 @@ def bury_one(memory):
 
 
 @compiled
-def keep(memory, node):
-    """Makes a child of the root the root, and holds the old one, with all else that is below it, to be gone back to."""
-    book, x = memory.book[0], memory.nodes[node]
-    if book.held == MOST_HELD:
-        give_up_earliest(memory)
-    count_child(memory, book.root, node, -1)
-    unlink(memory, node)
-    memory.nodes[book.root].sibling = book.earlier
-    x.parent, x.sibling = NONE, NONE
-    book.earlier, book.root, book.held = book.root, node, book.held + 1
-
-
-@compiled
-def go_back(memory):
-    """Makes the last of the earlier roots, of which there must be one, the root again; whether there was room for its sums.
-
-    The present root hangs below it again. What has been played below that since then counts for both, but for the RAVE
-    statistics: those of the earlier root are still the old ones.
-    """
-    book = memory.book[0]
-    node, above = np.int64(book.root), np.int64(book.earlier)
-    x, y = memory.nodes[node], memory.nodes[above]
-    book.earlier, book.held = next_child(memory, above), book.held - 1  # so that it is not given up for the room
-    if not holds(memory, above, x.visits + y.visits):
-        book.earlier, book.held = above, book.held + 1
-        return False
-    book.root, x.parent, x.sibling, y.first, y.sibling = above, above, y.first, node, NONE
-    count_child(memory, above, node, 1)
-    return True
-
-
-@part
-def count_child(memory, node, child, sign):
-    """Counts (1) all that a child has had in its node's sums, or no longer (-1); no playouts may be on their way."""
-    x, y = memory.nodes[node], memory.nodes[child]
-    wins = 2 * y.visits - y.wins
-    x.visits += sign * y.visits
-    x.wins += sign * wins
-    x.leads -= sign * y.leads
-    x.squares += sign * y.squares
-    count_move(memory, node, y.move, sign * y.visits, sign * wins)
-
-
-@compiled
 def give_up_earliest(memory):
     """Gives up the first of the earlier roots, of which there must be one."""
     book = memory.book[0]
@@ -338,136 +284,3 @@ def warm(memory, node):
     x.heat, visits = 0, x.visits
     while visits > 0:
         x.heat, visits = x.heat + 1, visits >> 1
-
-
-@compiled
-def read_rave(memory, node, colour, out):
-    """Copies what a node's points have earned for one of the colours into float64 [2, M]; zeros where nothing is held."""
-    x = memory.nodes[node]
-    read_row(memory, np.int64(x.pool), np.int64(x.row), colour, out)
-
-
-@compiled
-def read_moves(memory, node, out):
-    """Copies the visits of a node's moves and their results for its mover, in halves, into float64 [2, M]."""
-    x = memory.nodes[node]
-    read_row(memory, np.int64(x.pool), np.int64(x.row), memory.narrow.shape[1] - 1, out)
-
-
-@part
-def read_row(memory, pool, row, colour, out):
-    """The same of a row of a pool; for the colour after the last, the visits and wins of moves; zeros where nothing is held."""
-    if pool == NARROW:
-        for what in range(2):
-            copy(out[what], memory.narrow[row, colour, what])
-    elif pool == FIRST and colour < memory.first.shape[1] and memory.first.shape[2] == 2:
-        for what in range(2):
-            copy(out[what], memory.first[row, colour, what])
-    elif pool == FIRST and colour < memory.first.shape[1]:
-        for move in range(out.shape[1]):
-            code = np.float64(memory.first[row, colour, 0, move])
-            number = math.floor(math.sqrt(code))
-            out[0, move], out[1, move] = number, code - number * number
-    elif pool == WIDE:
-        for what in range(2):
-            copy(out[what], memory.wide[row, colour, what])
-    else:
-        out[:] = 0.0
-
-
-@part
-def copy(out, values):
-    """out = values."""
-    for i in range(len(out)):
-        out[i] = values[i]
-
-
-@part
-def add_to(total, values):
-    """total += values."""
-    for i in range(len(total)):
-        total[i] += values[i]
-
-
-@rare
-def grow(memory, node, pool):
-    """Moves a node's statistics to a larger pool, NARROW or WIDE; whether there was room."""
-    x = memory.nodes[node]
-    x.pending += 1  # it must not be taken for a cold leaf
-    row = take(memory, pool)
-    x.pending -= 1
-    if row == NONE:
-        return False
-    for plane in range(memory.narrow.shape[1]):
-        if pool == NARROW:
-            read_row(memory, np.int64(x.pool), np.int64(x.row), plane, memory.narrow[row, plane])
-        else:
-            read_row(memory, np.int64(x.pool), np.int64(x.row), plane, memory.wide[row, plane])
-    if x.pool != NODES:
-        give_back(memory, np.int64(x.pool), np.int64(x.row))
-    x.row, x.pool = row, pool
-    return True
-
-
-@compiled
-def can_have_children(memory, node):
-    """Sees to it that a node has room for what is known of its moves, exactly; whether it has."""
-    return holds(memory, node, memory.nodes[node].visits)
-
-
-@part
-def holds(memory, node, visits):
-    """The same for a node of so many visits."""
-    x = memory.nodes[node]
-    if x.pool < NARROW and not grow(memory, node, np.int64(NARROW)):
-        return False
-    return x.pool == WIDE or visits < memory.book[0].wide_from or grow(memory, node, np.int64(WIDE))
-
-
-@compiled
-def count_move(memory, node, move, visits, wins):
-    """Adds visits of a move and their results to what its node knows."""
-    x, plane = memory.nodes[node], memory.narrow.shape[1] - 1
-    if x.pool == NARROW:
-        memory.narrow[x.row, plane, 0, move] += visits
-        memory.narrow[x.row, plane, 1, move] += wins
-    elif x.pool == WIDE:
-        memory.wide[x.row, plane, 0, move] += visits
-        memory.wide[x.row, plane, 1, move] += wins
-
-
-@compiled
-def add_rave(memory, node, earned, mover, pool):
-    """Adds what points have earned to a node's RAVE statistics.
-
-    Where a full tree has no room for more than a first visit's statistics, these stay as they are.
-
-    Args:
-      memory: the tree.
-      node: the node.
-      earned: int16 or float64 [players, 2, M], whole numbers where the tree has no fractions.
-      mover: which of the players is the node's.
-      pool: FIRST or NARROW, where those of a first visit go.
-    """
-    x, colours = memory.nodes[node], memory.first.shape[1]
-    if x.pool == NODES and pool == FIRST:
-        x.pending += 1
-        row = take(memory, pool)
-        x.pending -= 1
-        if row != NONE:
-            x.row, x.pool = row, pool
-            for colour in range(colours):
-                number, won = earned[colour ^ mover, 0], earned[colour ^ mover, 1]
-                if memory.first.shape[2] == 2:
-                    copy(memory.first[row, colour, 0], number)
-                    copy(memory.first[row, colour, 1], won)
-                else:
-                    for move in range(len(number)):
-                        memory.first[row, colour, 0, move] = np.uint8(number[move] * number[move] + won[move])
-    elif can_have_children(memory, node):
-        for colour in range(colours):
-            for what in range(2):
-                if x.pool == NARROW:
-                    add_to(memory.narrow[x.row, colour, what], earned[colour ^ mover, what])
-                else:
-                    add_to(memory.wide[x.row, colour, what], earned[colour ^ mover, what])

@@ -6,9 +6,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxgo.board.geometry import geometry
-from search import nodes
-from search.compiled import brief, plain
-from search.nodes import NODES, NONE, READY, Memory, add_node, child_of, first_child, next_child, read_moves, read_rave
+from search import nodes, rows
+from search.compiled import brief, compiled, part, plain
+from search.nodes import (
+    MOST_HELD,
+    NODES,
+    NONE,
+    READY,
+    Memory,
+    add_node,
+    child_of,
+    first_child,
+    give_up_earliest,
+    next_child,
+    unlink,
+)
+from search.rows import count_move, holds, read_moves, read_rave
 
 
 class Tree:
@@ -137,7 +150,7 @@ class Tree:
 
     def compile(self) -> None:
         """Compiles what is asked of a tree; on one that has nothing but its root."""
-        nodes.add_node(self.memory, self.root, 0)
+        add_node(self.memory, self.root, 0)
         self.variation(None, 1)
         self.children(self.root)
         self.visits(self.root)
@@ -150,12 +163,12 @@ class Tree:
     def keep(self, move: int) -> None:
         """Makes the node of one of the root's moves the root. All that is not below it is held until its room is needed."""
         child = self.child(self.root, move)
-        nodes.keep(self.memory, child)
+        keep(self.memory, child)
         self._root = child
 
     def go_back(self) -> bool:
         """Makes the root before the last `keep` the root again; whether it was still held."""
-        back = bool(self.memory.book["held"][0]) and bool(nodes.go_back(self.memory))
+        back = bool(self.memory.book["held"][0]) and bool(go_back(self.memory))
         self._root = int(self.memory.book["root"][0])
         return back
 
@@ -182,7 +195,7 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
-    book["wide_from"] = nodes.WIDE_FROM_FLOATS if fractions else nodes.WIDE_FROM
+    book["wide_from"] = rows.WIDE_FROM_FLOATS if fractions else rows.WIDE_FROM
     # Nodes and rows are filled when they are taken.
     return Memory(
         nodes=np.empty(most[0], nodes.NODE), words=np.empty((most[0], words), np.uint32),
@@ -269,3 +282,50 @@ def _children(arrays, node, found):
         found[0, count], found[1, count] = memory.nodes[child].move, child
         count, child = count + 1, next_child(memory, child)
     return count
+
+
+# Other roots.
+
+
+@compiled
+def keep(memory, node):
+    """Makes a child of the root the root, and holds the old one, with all else that is below it, to be gone back to."""
+    book, x = memory.book[0], memory.nodes[node]
+    if book.held == MOST_HELD:
+        give_up_earliest(memory)
+    count_child(memory, book.root, node, -1)
+    unlink(memory, node)
+    memory.nodes[book.root].sibling = book.earlier
+    x.parent, x.sibling = NONE, NONE
+    book.earlier, book.root, book.held = book.root, node, book.held + 1
+
+
+@compiled
+def go_back(memory):
+    """Makes the last of the earlier roots, of which there must be one, the root again; whether there was room for its sums.
+
+    The present root hangs below it again. What has been played below that since then counts for both, but for the RAVE
+    statistics: those of the earlier root are still the old ones.
+    """
+    book = memory.book[0]
+    node, above = np.int64(book.root), np.int64(book.earlier)
+    x, y = memory.nodes[node], memory.nodes[above]
+    book.earlier, book.held = next_child(memory, above), book.held - 1  # so that it is not given up for the room
+    if not holds(memory, above, x.visits + y.visits):
+        book.earlier, book.held = above, book.held + 1
+        return False
+    book.root, x.parent, x.sibling, y.first, y.sibling = above, above, y.first, node, NONE
+    count_child(memory, above, node, 1)
+    return True
+
+
+@part
+def count_child(memory, node, child, sign):
+    """Counts (1) all that a child has had in its node's sums, or no longer (-1); no playouts may be on their way."""
+    x, y = memory.nodes[node], memory.nodes[child]
+    wins = 2 * y.visits - y.wins
+    x.visits += sign * y.visits
+    x.wins += sign * wins
+    x.leads -= sign * y.leads
+    x.squares += sign * y.squares
+    count_move(memory, node, y.move, sign * y.visits, sign * wins)

@@ -10,7 +10,8 @@ from search import UCB1, Rave, Search
 from search.backup import take_back
 from search.compiled import plain
 from search.descent import SCRATCH, TIE, Constants, Ties, choose_and_ask
-from search.nodes import NARROW, NODES, NONE, READY, add_node, add_rave, can_have_children, count_move
+from search.nodes import NARROW, NODES, NONE, READY, add_node
+from search.rows import add_rave, can_have_children, count_move
 from search.tree import Tree
 from tests.positions import from_games, middle_game
 from tests.referee import WHITE, parse

@@ -8,23 +8,9 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Rave, Search
 from search import game as search_game
-from search.nodes import (
-    FIRST,
-    MOST_HELD,
-    NARROW,
-    NODES,
-    NONE,
-    WIDE,
-    WIDE_FROM,
-    WIDE_FROM_FLOATS,
-    add_node,
-    add_rave,
-    bury_one,
-    can_have_children,
-    count_move,
-    give_up_earliest,
-)
+from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, add_node, bury_one, give_up_earliest
 from search.rounds import FIRST_LEAVES
+from search.rows import WIDE_FROM, WIDE_FROM_FLOATS, add_rave, can_have_children, count_move
 from search.search import memory_for
 from search.tree import Tree, bytes_per_node
 from tests.positions import from_games, middle_game
