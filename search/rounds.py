@@ -85,7 +85,7 @@ class Rounds:
     def __init__(self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._under_way: collections.deque[_Round] = collections.deque()
-        self._full: bool | None = False
+        self._full: bool | None = None
         """Whether as many rounds are under way as may be; None where that is to be looked at anew."""
         self._seed_words, self._streams = seed_words(seed), stream
         #: Seconds spent choosing, waiting for the device, and adding results.
@@ -117,10 +117,10 @@ class Rounds:
         credit = histories.NUMBERS[settings.rule.credit]
         known = _known(settings.rule.knowledge, tree.size) if settings.rule.knowledge else Numbers.none()
         device = self._device
-        avoid, allow = (x.astype(np.int64, copy=False) for x in (limits.avoid_until, limits.allow_until))
+        avoid, allow = (x.astype(np.int64) for x in (limits.avoid_until, limits.allow_until))
         self._terms = plain(Terms(
             device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
-            avoid, allow, limits.allowed.astype(np.bool_, copy=False), int(max(avoid.max(), allow.max())), known,
+            avoid, allow, limits.allowed.astype(np.bool_), int(max(avoid.max(), allow.max())), known,
             _places(tree.size, device.features),
         ))  # fmt: skip
         self._constants = plain(Constants(int(win), int(draw), *(int(x) for x in self._seed_words)))

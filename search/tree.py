@@ -47,6 +47,7 @@ class Tree:
         #: The same as compiled functions take it that are called often.
         self.arrays = plain(self.memory)
         self._visits, self._states = self.memory.nodes["visits"], self.memory.nodes["state"]
+        # As in the book, where it takes long to read: searches ask all the time.
         self._root = _add_root(self.arrays)
         self.memory.book["root"] = self._root
 
@@ -216,7 +217,7 @@ def _add_root(arrays):
     return add_node(Memory(*arrays), np.int64(NONE), np.int64(NONE))
 
 
-@brief
+@compiled
 def _variations(arrays, firsts, moves, lines, counts):
     """Fills lines with the most visited moves from the root, from the given ones on.
 

@@ -1,5 +1,6 @@
 """Many searches on one device, and moves that a search is told to avoid or to keep to."""
 
+import time
 import types
 
 import numpy as np
@@ -90,8 +91,11 @@ def test_news_of_a_call_comes_once_when_all_its_parts_are_done(monkeypatch):
     monkeypatch.setattr(device, "_send", lambda: (send(), sent.append(device._under_way[-1])))
     search = Search(jaxgo.Position.empty(5), device=device, leaves=256, share=1.0, in_flight=1)
     search.run(visits=4000)
-    device.close()
     assert any(len(call.begun.futures) > 1 for call in sent)
+    until = time.monotonic() + 10  # a future is done a moment before those are told who asked for that
+    while len(news) < len(sent) and time.monotonic() < until:
+        time.sleep(0.001)
+    device.close()
     assert len(news) == len(sent) == sum(call.done for call in sent)
 
 

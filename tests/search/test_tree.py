@@ -29,6 +29,9 @@ def grown(rule=None, visits: int = 1200, game: Game | None = None, leaves: int =
     return search
 
 
+RULES = {"ucb1": UCB1(), "rave": Rave(), "grave": Rave(reference_visits=50)}
+
+
 def test_what_moves_have_brought_is_that_of_their_nodes():
     search = grown(RULES["rave"])
     search.launch(2000)  # playouts on their way, which do not count
@@ -42,9 +45,6 @@ def test_what_moves_have_brought_is_that_of_their_nodes():
     np.testing.assert_array_equal(found, expected)
     assert found[0].sum() == search.statistics().root_visits - PLAYOUTS * FIRST_LEAVES, "all but the root's own first playouts"
     search.close()
-
-
-RULES = {"ucb1": UCB1(), "rave": Rave(), "grave": Rave(reference_visits=50)}
 
 
 @pytest.mark.parametrize("name", RULES)
