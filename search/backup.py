@@ -11,7 +11,7 @@ import numpy as np
 from jaxgo.results.sums import LOW
 from jaxgo.running.leaf_results import Places, Rows
 from search import priors
-from search.compiled import compiled, part
+from search.compiled import compiled, once, part
 from search.histories import (
     AMAF,
     MCTR,
@@ -146,7 +146,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
         back_up(memory, terms, leaf, wins, lead, squares, played, scratch)
 
 
-@part
+@once
 def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
     """Adds one leaf's results, sums for its mover, to it and to all nodes above."""
     playouts, distance, node = terms.playouts, 0, leaf
@@ -268,7 +268,7 @@ def hash_of(found, at):
     return np.uint64(found[at.hash]) << np.uint64(32) | np.uint64(found[at.hash + 1])
 
 
-@part
+@once
 def describe(memory, terms, node, found):
     """Notes what the device says of a new node, a row of `Rows.positions`, and which moves it may try."""
     x, open_moves, pass_move, at = memory.nodes[node], memory.open[node], memory.narrow.shape[3] - 1, terms.places

@@ -1,4 +1,5 @@
-"""Compiling the tree's loops, which Numba does at their first use, in some fifteen seconds for each kind of tree.
+"""Compiling the tree's loops, which Numba does at their first use: once for trees of counts and once for those of fractions
+(weighted credits), each fifteen to thirty-five seconds of a core.
 
 No mathematics is rearranged (`fastmath` stays off) and nothing but IEEE 754's exactly rounded operations is used, so that trees
 are equal on every machine. Where jax keeps what it compiles (see `jaxgo.base.cache`), the loops are kept beside it; where it
@@ -45,8 +46,15 @@ def part(function):
     return numba.njit(no_cpython_wrapper=True, forceinline=True, **_OPTIONS)(function)
 
 
+def once(function):
+    """A part that one function calls, in a place or two: it is put there before types are worked out, so that LLVM, where most of
+    the compiler's time goes, sees it there alone. Python can call it too, which compiles it.
+    """
+    return numba.njit(nogil=True, inline="always", **_OPTIONS)(function)
+
+
 def rare(function):
-    """The same for what is seldom called, and so is better apart: the code that is run always stays short."""
+    """A part that is seldom called, and so is better apart: the code that is run always stays short."""
     return numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
 
 

@@ -10,7 +10,7 @@ from jaxgo import STAY
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.running.leaf_columns import BEFORE, BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
-from search.compiled import compiled, part
+from search.compiled import compiled, once
 from search.nodes import NONE, READY, Memory, add_node, child_in_front, has_bit, parent_of, warm
 from search.rows import can_have_children, count_move, read_moves, read_rave
 from search.selection import UCT, Numbers
@@ -107,7 +107,7 @@ def choose_and_ask(
     return ask(memory, black, constants, stream, leaves, rows, columns), lowest
 
 
-@part
+@once
 def ask(memory, black, constants, stream, leaves, rows, columns):
     """Writes what the device is asked: to play from leaves that are ready and the root as they are, from others by the move to
     them, and nothing of ends of the game. Of how many it is asked.
@@ -140,7 +140,7 @@ def ask(memory, black, constants, stream, leaves, rows, columns):
     return count
 
 
-@part
+@once
 def descend(memory, rule, ties, deepest, scratch):
     """The leaf that one descent reaches."""
     node = reference = memory.book[0].root
@@ -162,7 +162,7 @@ def descend(memory, rule, ties, deepest, scratch):
         node = child
 
 
-@part
+@once
 def best_move(memory, rule, ties, node, reference, scratch):
     """The move of the highest value at a node; `reference` is the node whose RAVE statistics it takes."""
     x = memory.nodes[node]

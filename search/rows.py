@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from search.compiled import compiled, part, rare
+from search.compiled import compiled, once, part, rare
 from search.nodes import FIRST, NARROW, NODES, NONE, WIDE, give_back, take
 
 #: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
@@ -20,14 +20,14 @@ MOST_IN_A_BYTE = 15
 WIDE_FROM, WIDE_FROM_FLOATS = 1 << 14, 1 << 22
 
 
-@compiled
+@once
 def read_rave(memory, node, colour, out):
     """Copies what a node's points have earned for one of the colours into float64 [2, M]; zeros where nothing is held."""
     x = memory.nodes[node]
     read_row(memory, np.int64(x.pool), np.int64(x.row), colour, out)
 
 
-@compiled
+@once
 def read_moves(memory, node, out):
     """Copies the visits of a node's moves and their results for its mover, in halves, into float64 [2, M]."""
     x = memory.nodes[node]
@@ -89,13 +89,13 @@ def grow(memory, node, pool):
     return True
 
 
-@compiled
+@once
 def can_have_children(memory, node):
     """Sees to it that a node has room for what is known of its moves, exactly; whether it has."""
     return holds(memory, node, memory.nodes[node].visits)
 
 
-@part
+@once
 def holds(memory, node, visits):
     """The same for a node of so many visits."""
     x = memory.nodes[node]
@@ -116,7 +116,7 @@ def count_move(memory, node, move, visits, wins):
         memory.wide[x.row, plane, 1, move] += wins
 
 
-@compiled
+@once
 def add_rave(memory, node, earned, mover, pool):
     """Adds what points have earned to a node's RAVE statistics.
 

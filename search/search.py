@@ -9,6 +9,7 @@ and the number of visits.
 import collections
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -176,10 +177,13 @@ class Search:
         return self._device.num_workers
 
     def compile(self) -> None:
-        """Compiles what the search needs on the device and on the host, so that no clock runs meanwhile."""
-        self._device.compile()
-        self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
-        self._rounds.compile(Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **_kinds(self.rule)))
+        """Compiles what the search needs on the device and on the host, both at a time, so that no clock runs meanwhile."""
+        tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **_kinds(self.rule))
+        with ThreadPoolExecutor(1) as pool:
+            loops = pool.submit(self._rounds.compile, tree)  # jax's settings are those of this thread, Numba has none
+            self._device.compile()
+            self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
+        loops.result()
 
     def run(
         self,

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from search.compiled import compiled, part
+from search.compiled import compiled, once, part
 from search.selection import RAVE_MSE, UCT
 
 #: Added to numbers of playouts so that none is 0: far below what rounding takes away from 1.
@@ -43,7 +43,7 @@ def rave_hand(rule, beta, c, w, rc, rw):
     return (1 - beta) * w / (2 * c) + beta * rw / (2 * rc)
 
 
-@compiled
+@once
 def work_out(rule, n, values, c, w, rc, rw):
     """Fills the values of all moves at a node of n visits, float64 [M] all; one loop a rule, of which vectors are made."""
     log_n = log(n) if rule.exploration > 0 else 0.0
