@@ -180,10 +180,10 @@ class Search:
         """Compiles what the search needs on the device and on the host, both at a time, so that no clock runs meanwhile."""
         tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **_kinds(self.rule))
         with ThreadPoolExecutor(1) as pool:
-            loops = pool.submit(self._rounds.compile, tree)  # jax's settings are those of this thread, Numba has none
-            self._device.compile()
+            device = pool.submit(self._device.compile)  # XLA takes long and cannot be interrupted: Ctrl-C ends what Numba does
             self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
-        loops.result()
+            self._rounds.compile(tree)
+        device.result()
 
     def run(
         self,
