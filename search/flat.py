@@ -182,6 +182,7 @@ class FlatPlayer:
         for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
             move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices, policy=policy)
         Game(Position.empty(size)).forbidden()
+        alone(useful_moves_in_steps(Position.empty(size), None))
 
     def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
         """A search of the position, with random numbers of its own."""
