@@ -11,8 +11,8 @@ from jaxgo import BLACK, MoveStatistics, Position, move_statistics
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
-from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves_in_steps
-from search.game import Game, legal_moves
+from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves, useful_moves_in_steps
+from search.game import legal_moves
 from search.in_steps import Question, Steps, alone
 from search.lessons import lessons_of
 from search.replay import together
@@ -181,8 +181,9 @@ class FlatPlayer:
             policy = self._lessons.begin(size)
         for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
             move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices, policy=policy)
-        Game(Position.empty(size)).forbidden()
-        alone(useful_moves_in_steps(Position.empty(size), None))
+        useful = useful_moves(Position.empty(size), None)
+        if self.restrictions is not None:
+            _restricted(useful, Position.empty(size), None, self.restrictions)
 
     def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
         """A search of the position, with random numbers of its own."""
