@@ -164,7 +164,9 @@ def _report(args: argparse.Namespace, game, choice, seconds: float, picture: pat
         return
     print(f"{'Black' if game.to_play == 1 else 'White'} plays {name}")
     if choice.playouts:
-        print(f"wins {100 * choice.win_rate:.1f} % of its playouts; {choice.playouts:,} playouts in {seconds:.2f} s")
+        wins = "no playouts through it" if math.isnan(choice.win_rate) else f"wins {100 * choice.win_rate:.1f} % of its playouts"
+        print(f"{wins}; {choice.playouts:,} playouts in {seconds:.2f} s")
+    if len(order):
         print("expected: " + " ".join(coordinate(p, game.size) for p in choice.variation))
         print(f"\n{'move':>6} {'visits':>10} {'wins':>7}")
         for m in order[:8]:

@@ -5,6 +5,7 @@ import datetime
 import io
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -31,6 +32,12 @@ def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess
 
 def test_every_bot_has_a_summary_and_a_player():
     assert set(bots.SUMMARIES) == set(_TREES) | set(_FLAT)
+
+
+def test_genmove_says_where_no_playout_has_been_through_a_move():
+    done = run("genmove", "--size", "3", "--bot", "ucb", "--visits", "1")
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"Black plays [A-C][1-3]\nno playouts through it; 8 playouts in .* s\n", done.stdout)
 
 
 def test_genmove_prints_the_move_and_why(tmp_path):
