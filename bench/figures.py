@@ -209,11 +209,14 @@ def near_the_limit(made: Mapping) -> str:
     return f"{drawn('limit', words)}\n{table(columns, rows)}"
 
 
-def history(made: Mapping) -> str:
-    """What was published from 2007 to 2009, measured again."""
-    tables = [table((title, *columns[1:]), rows) for title, columns, rows in published.lines(made)]
-    words = "Games that weighted AMAF won of AMAF by playouts a move: Williams' table and ours"
-    return "\n".join([*tables, drawn("published", words)])
+def then(made: Mapping) -> str:
+    """A part of what was published from 2007 to 2009, measured again."""
+    title, columns, rows = published.table(made)
+    text = table((title, *columns[1:]), rows)
+    if made["benchmark"] in published.PICTURES:
+        words = "Games that weighted AMAF won of AMAF by playouts a move: Williams' table and ours"
+        text += "\n" + drawn(made["benchmark"], words)
+    return text
 
 
 def doublings(made: Mapping) -> str:
@@ -226,14 +229,14 @@ def doublings(made: Mapping) -> str:
 #: Figures by name: how they are written from the newest result of their benchmark.
 FIGURES: dict[str, Callable[[Mapping], str]] = {
     "throughput": throughput, "policies": policies, "search": search, "host": host, "analysis": analysis, "peers": peers,
-    "startup": startup, "curves": curves, "limit": near_the_limit, "published": history, "elo": doublings,
+    "startup": startup, "curves": curves, "limit": near_the_limit, "elo": doublings, **dict.fromkeys(published.PARTS, then),
 }  # fmt: skip
 #: Whose results these are, where not those of a benchmark of the same name.
 RESULTS_OF = {"policies": "throughput", "host": "search"}
 MATCHES = "matches"
 #: How the pictures of `docs/pictures/` are drawn, by the name of their benchmark.
 PICTURES: dict[str, Callable[[Mapping, str], None]] = {
-    "curves": curves_plot.draw, "limit": limit_plot.draw, "published": published.draw, "elo": elo.draw,
+    "curves": curves_plot.draw, "limit": limit_plot.draw, "elo": elo.draw, **published.PICTURES,
 }  # fmt: skip
 
 

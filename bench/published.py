@@ -3,13 +3,13 @@
     python -m bench.published OUT [--only NAME,...] [--games N]
 
 OUT is a folder: the matches that were played are kept there (`jaxgo match --output`), so that what was interrupted goes on, with
-`published.json`, the document, and `published.png`, a picture of the table of weighted AMAF. Parts, in order:
+a document for each part, such as `williams.json`, and `williams.png`, a picture of the table of weighted AMAF. Parts, in order:
 
     dailey     Don Dailey's conformance figures of the reference bot's playouts (2008): a million for each komi
     williams   Michael Williams' table (2008): weighted against plain AMAF, from 15 to 16,000 playouts a move
     house      Jason House's bots of one ply (2007): 1plyShuffle, 1plyUCT and 1plyMC, at equal playouts and at equal time
     teresa     the tree search Teresa against Karl, who has no tree
-    gelly      RAVE against UCT at 3,000 playouts a move, and both against GNU Go (2009)
+    gelly      RAVE against UCT at 3,000 playouts a move, and both against GNU Go (2007), also by MoGo's own playouts, as there
 
 An interval holds the true score in 95 % of cases; where the published figure has one, it is its binomial one.
 """
@@ -76,9 +76,13 @@ def rows() -> Iterator[Row]:
     yield Row("gelly", "RAVE against UCT, 3,000 playouts", "rave", "uct", 3000, 200)
     if gnugo := find_gnugo():
         engine = f"gtp:{gnugo} --mode gtp --level 10 --chinese-rules"
-        own = "by MoGo's own playouts, with GNU Go 3.7.10"
-        yield Row("gelly", "UCT against GNU Go, 3,000 playouts", "uct", engine, 3000, 200, 0.24, said=own)
-        yield Row("gelly", "RAVE against GNU Go, 3,000 playouts", "rave", engine, 3000, 200, 0.55, said=f"50 to 60 %, {own}")
+        for name, bot, score, said in (
+            ("UCT", "uct", None, ""), ("RAVE", "rave", None, ""),
+            ("UCT by MoGo's playouts", "uct:policy=patterns", 0.24, ""),
+            ("RAVE by MoGo's playouts", "rave:policy=patterns", 0.55, "50 to 60 %"),
+            ("the same with a prior", "rave:policy=patterns,knowledge=True", 0.69, ""),
+        ):  # fmt: skip
+            yield Row("gelly", f"{name} against GNU Go, 3,000 playouts", bot, engine, 3000, 200, score, said=said)
 
 
 #: The parts, and what their tables are called.
@@ -119,13 +123,21 @@ def play(row: Row, folder: pathlib.Path, games: int | None) -> dict:
     return dataclasses.asdict(row) | {"match": made, "published_interval": interval}
 
 
+def measured(part: str, folder: pathlib.Path, games: int | None) -> Iterator[dict]:
+    """What is found of a part, a line of its table after the other."""
+    if part == "dailey":
+        yield from dailey()
+    for row in rows():
+        if row.part == part:
+            print(f"python -m bench.published: {part}: {row.name}", file=sys.stderr)
+            yield play(row, folder, games)
+
+
 def draw(made: dict, path: pathlib.Path) -> None:
     """Draws the table of weighted AMAF beside Williams'."""
     from matplotlib.figure import Figure
 
-    own = [entry for entry in made["matches"] if entry["part"] == "williams"]
-    if not own:
-        return
+    own = made["results"]
     figure = Figure(figsize=(7, 4.4), dpi=130, layout="constrained")
     axes = figure.subplots()
     # A little to one side, so that bars do not meet.
@@ -149,26 +161,29 @@ def draw(made: dict, path: pathlib.Path) -> None:
     picture.save(figure, made, path)
 
 
-def lines(made: dict) -> Iterator[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
-    """The tables for people: a title, columns and rows."""
-    if made["dailey"]:
-        found = [
-            (x["name"], f"{x['ours']:.4f} ± {x['error']:.4f}", f"{x['published']:.4f}", f"{x['errors_apart']:+.1f}")
-            for x in made["dailey"]
-        ]
-        yield PARTS["dailey"], ("", "jaxgo", "published", "standard errors apart"), found
-    for part, title in PARTS.items():
-        entries = [x for x in made["matches"] if x["part"] == part]
-        found = []
-        for x in entries:
-            score, (low, high) = x["match"]["score"], x["match"]["interval"]
-            theirs = "-" if x["published"] is None else f"{100 * x['published']:.1f} %"
-            if x["published_interval"]:
-                theirs += " ({:.1f} to {:.1f})".format(*(100 * y for y in x["published_interval"]))
-            games = f"{x['match']['games']:,}"
-            found.append((x["name"], f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f})", games, theirs, x["said"]))
-        if found:
-            yield title, ("", "jaxgo", "games", "published", ""), found
+#: How parts are drawn that have a picture.
+PICTURES = {"williams": draw}
+
+
+def table(made: dict) -> tuple[str, Sequence[str], list[tuple[str, ...]]]:
+    """A part's table for people: its title, columns and rows."""
+    part, found = made["benchmark"], made["results"]
+    if part == "dailey":
+        return PARTS[part], ("", "jaxgo", "published", "standard errors apart"), [_of_figure(x) for x in found]
+    return PARTS[part], ("", "jaxgo", "games", "published", ""), [_of_match(x) for x in found]
+
+
+def _of_figure(x: dict) -> tuple[str, ...]:
+    return x["name"], f"{x['ours']:.4f} ± {x['error']:.4f}", f"{x['published']:.4f}", f"{x['errors_apart']:+.1f}"
+
+
+def _of_match(x: dict) -> tuple[str, ...]:
+    score, (low, high) = x["match"]["score"], x["match"]["interval"]
+    theirs = "-" if x["published"] is None else f"{100 * x['published']:.1f} %"
+    if x["published_interval"]:
+        theirs += " ({:.1f} to {:.1f})".format(*(100 * y for y in x["published_interval"]))
+    ours = f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    return x["name"], ours, f"{x['match']['games']:,}", theirs, x["said"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -179,25 +194,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default=",".join(PARTS), metavar="NAME,...", help="of the parts above (default: all)")
     parser.add_argument("--games", type=int, metavar="N", help="of each match at most (default: as many as the interval needs)")
     asked = parser.parse_args(arguments)
-    parts = asked.only.split(",")
+    parts = list(dict.fromkeys(asked.only.split(",")))
     if unknown := [part for part in parts if part not in PARTS]:
         parser.error(f"--only {asked.only}: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     if asked.games is not None and asked.games < 1:
         parser.error(f"--games must be at least 1, not {asked.games}")
     make_folder(parser, asked.out)
-    made = report.begin("published", hardware.describe(), {"only": parts, "games": asked.games})
-    made |= {"software": hardware.versions(), "dailey": dailey() if "dailey" in parts else [], "matches": []}
-    for row in rows():
-        if row.part in parts:
-            print(f"python -m bench.published: {row.part}: {row.name}", file=sys.stderr)
-            made["matches"].append(play(row, asked.out, asked.games))
-            files.write_document(asked.out / "published.json", made)
-    files.write_document(asked.out / "published.json", made)
-    draw(made, asked.out / "published.png")
-    console = make_console()
-    for title, columns, found in lines(made):
+    machine, software, console = hardware.describe(), hardware.versions(), make_console()
+    for part in parts:
+        made = report.begin(part, machine, {"games": asked.games}) | {"software": software, "results": []}
+        for found in measured(part, asked.out, asked.games):
+            made["results"].append(found)
+            files.write_document(asked.out / f"{part}.json", made)
+        if part in PICTURES:
+            PICTURES[part](made, asked.out / f"{part}.png")
+        title, columns, lines = table(made)
         console.print(title)
-        print_table(console, columns, found, box=box.HEAVY_HEAD)
+        print_table(console, columns, lines, box=box.HEAVY_HEAD)
     return 0
 
 

@@ -35,9 +35,11 @@ def test_all_rows_in_tables_a_document_and_a_picture(canned, tmp_path, capsys):
     # Williams' own statement: a standard error of 3.5 %, so some 7 % to each side.
     assert {(row.visits, row.seconds) for row in canned if row.part == "house"} == {(2000, None), (None, 0.1)}
     assert "71.0 % (64.4 to 76.8)" in " ".join(printed.split()) and "1plyShuffle" in printed
-    document = json.loads((tmp_path / "published.json").read_text())
-    assert len(document["matches"]) == len(canned) and document["benchmark"] == "published" and document["jaxgo"]
-    assert (tmp_path / "published.png").read_bytes().startswith(b"\x89PNG")
+    for part in ("williams", "house", "gelly"):
+        document = json.loads((tmp_path / f"{part}.json").read_text())
+        assert [entry["name"] for entry in document["results"]] == [row.name for row in canned if row.part == part]
+        assert document["benchmark"] == part and document["jaxgo"]
+    assert (tmp_path / "williams.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("arguments", [["--only", "tromp"], ["--games", "0"]])
