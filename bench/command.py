@@ -35,7 +35,7 @@ examples:
   jaxgo bench throughput --policy all           what playout policies cost
   jaxgo bench peers                             beside OpenSpiel, pgx (pip install 'jaxgo[bench]') and GNU Go
   jaxgo bench peers --native './bench {size} {playouts}'   beside any engine that prints playouts and seconds
-  jaxgo bench startup --record game.sgf         how long `jaxgo evaluate game.sgf` takes to answer
+  jaxgo bench startup --record game.sgf         how long `jaxgo evaluate` and `genmove` take to answer
   jaxgo bench limit --plot limit.png            how near playouts come to what a core could do
   jaxgo bench curves --plot curves.png          playouts per second by board, call, lanes, devices and rounds
   jaxgo bench kernel                            the GPU kernel's registers, and what its playouts cost, without a GPU

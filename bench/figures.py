@@ -162,7 +162,7 @@ def peers(made: Mapping) -> str:
 def startup(made: Mapping) -> str:
     """Seconds until the first result."""
     rows = [
-        (f"`jaxgo evaluate {entry['record']}`", report.seconds(entry["cold"]), report.seconds(entry["warm"]))
+        (f"`jaxgo {entry['command']}`", report.seconds(entry["cold"]), report.seconds(entry["warm"]))
         for entry in made["results"]
     ]
     return table(("from the start to the result", "nothing compiled before", "compiled before"), rows)

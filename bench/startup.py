@@ -1,4 +1,4 @@
-"""How long a person waits for the first result of `jaxgo evaluate`: with nothing compiled yet, and with a warm compile cache."""
+"""How long a person waits for a command's first result: with nothing compiled yet, and with a warm compile cache."""
 
 import os
 import shlex
@@ -13,23 +13,25 @@ from bench import hardware, report
 from bench.measure import spread
 from bench.series import Plan, Say
 
-SUMMARY = "seconds from the start of `jaxgo evaluate` to its result, cold and with a warm compile cache"
+SUMMARY = "seconds from the start of `jaxgo evaluate` and `genmove` to the result, cold and with a warm compile cache"
 DESCRIPTION = """\
-Runs `jaxgo evaluate` on a game record in a fresh process and takes the time on the clock until it has printed its
-result and ended: "cold" with an empty compile cache of jax, "warm" with what the cold run has left there. It
-counts importing, reading, compiling, playing and printing. Without a record given, it is a short game on the
-board of each size.
+Runs `jaxgo evaluate` and `jaxgo genmove` on a game record, each in a fresh process, and takes the time on the clock
+until it has printed its result and ended: "cold" with an empty compile cache, "warm" with what the cold run has left
+there. It counts importing, reading, compiling, playing and printing. Without a record given, it is a short game on
+the board of each size.
 """
 SIZES = (9,)
+#: What is started, each with the option that says how many playouts, and how many unless something else is asked for.
+COMMANDS = {"evaluate": ("--playouts", None), "genmove": ("--visits", 2000)}
 
 #: Moves of the record that stands in where none is given, as (column, row) from the top left.
 OPENING = ((4, 4), (2, 2), (6, 6), (6, 2), (2, 6), (4, 2), (4, 6), (2, 4))
-#: The command itself, however the program was started.
-COMMAND = (sys.executable, "-c", "import sys; from jaxgo.cli import main; sys.exit(main())", "evaluate")
+#: `jaxgo`, however this program was started.
+JAXGO = (sys.executable, "-c", "import sys; from jaxgo.cli import main; sys.exit(main())")
 
 
 class StartupError(Exception):
-    """`jaxgo evaluate` failed; the text is what it wrote to stderr."""
+    """A command failed; the text is what it wrote to stderr."""
 
 
 def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = None) -> dict[str, object]:
@@ -37,50 +39,53 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = Non
 
     Args:
       sizes: of the boards, where no record is given.
-      plan: how many runs; `count` is the number of playouts, None leaves it to the command.
+      plan: how many runs; `count` is the number of playouts, None leaves it to `COMMANDS`.
       say: told what goes on.
       record: path of a game record, or None.
 
     Returns:
-      The report. `results` has an entry per record with `record` (a name), and the spreads `cold` and `warm` in seconds.
+      The report. `results` has an entry per record and command with `record` (a name), `command` (the line after `jaxgo`), and
+      the spreads `cold` and `warm` in seconds.
 
     Raises:
-      StartupError: if the command fails.
+      StartupError: if a command fails.
     """
     settings = {"sizes": list(sizes) if record is None else None, "record": record, "runs": plan.runs, "playouts": plan.count}
     made = report.begin("startup", hardware.describe(), settings) | {"software": hardware.versions()}
-    playouts = [] if plan.count is None else ["--playouts", str(plan.count)]
     results = []
     with tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as folder:
         for name, path in [(record, record)] if record else [_written(size, folder) for size in sizes]:
-            times: dict[str, list[float]] = {"cold": [], "warm": []}
-            for index in range(plan.runs):
-                with tempfile.TemporaryDirectory(prefix="cache-", dir=folder) as cache:
-                    for state, seconds in times.items():
-                        say(f"{name}: {state}, run {index + 1} of {plan.runs}")
-                        seconds.append(_seconds([*COMMAND, path, *playouts], cache))
-            results.append({"record": name, **{state: spread(seconds) for state, seconds in times.items()}})
+            for command, (option, usual) in COMMANDS.items():
+                playouts = plan.count or usual
+                line = [command, path, *([option, str(playouts)] if playouts else [])]
+                times: dict[str, list[float]] = {"cold": [], "warm": []}
+                for index in range(plan.runs):
+                    with tempfile.TemporaryDirectory(prefix="cache-", dir=folder) as cache:
+                        for state, seconds in times.items():
+                            say(f"{command} {name}: {state}, run {index + 1} of {plan.runs}")
+                            seconds.append(_seconds(line, cache))
+                spreads = {state: spread(seconds) for state, seconds in times.items()}
+                results.append({"record": name, "command": shlex.join([command, name, *line[2:]]), **spreads})
     return {**made, "results": results}
 
 
 def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     """The report for people."""
-    rows = [(entry["record"], report.seconds(entry["cold"]), report.seconds(entry["warm"])) for entry in made["results"]]
-    return [report.Table("from the start to the result of `jaxgo evaluate`", ("record", "cold", "warm"), rows)]
+    rows = [(f"jaxgo {x['command']}", report.seconds(x["cold"]), report.seconds(x["warm"])) for x in made["results"]]
+    return [report.Table("from the start of a command to its result", ("", "cold", "warm"), rows)]
 
 
-def _seconds(command: Sequence[str], cache: str) -> float:
-    """Wall time of one run."""
+def _seconds(line: Sequence[str], cache: str) -> float:
+    """Wall time of one run of `jaxgo` with these arguments."""
     # Warm must mean the same with a user's own cache settings: the run's cache is this folder, and everything goes into it.
     variables = {"JAX_COMPILATION_CACHE_DIR": cache, "JAX_ENABLE_COMPILATION_CACHE": "true"}
     start = time.perf_counter()
     done = subprocess.run(
-        command, env=os.environ | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        [*JAXGO, *line], env=os.environ | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     seconds = time.perf_counter() - start
     if done.returncode:
-        arguments = shlex.join(command[len(COMMAND) :])
-        raise StartupError(f"`jaxgo evaluate {arguments}` ended with exit status {done.returncode}: {done.stderr.strip()}")
+        raise StartupError(f"`jaxgo {shlex.join(line)}` ended with exit status {done.returncode}: {done.stderr.strip()}")
     return seconds
 
 

@@ -28,7 +28,8 @@ from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
-from search.tree import Tree, bytes_per_node
+from search.tree import Tree
+from search.tree_needs import memory_for, needs_histories, parts_for
 
 #: Playouts of a tree, at most.
 MOST_VISITS = 1 << 50
@@ -118,11 +119,11 @@ class Search:
         self.cleanup = bool(cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
         self._history = hash_numbers(history)
-        kinds, least = _kinds(self.rule), memory_for(size, self.rule, 0)
+        parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
         checks.integer("memory", memory, 1, 1 << 50)
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
-        self._new_tree = lambda: Tree(size, memory, **kinds)
+        self._new_tree = lambda: Tree(size, memory, **parts)
         features = self.rule.knowledge is not None
         if device is not None:
             self._device = device.share(
@@ -178,7 +179,7 @@ class Search:
 
     def compile(self) -> None:
         """Compiles what the search needs on the device and on the host, both at a time, so that no clock runs meanwhile."""
-        tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **_kinds(self.rule))
+        tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **parts_for(self.rule))
         with ThreadPoolExecutor(1) as pool:
             device = pool.submit(self._device.compile)  # XLA takes long and cannot be interrupted: Ctrl-C ends what Numba does
             self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
@@ -399,25 +400,6 @@ class Search:
         asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
         return (late or asked) and self._tree.ready
-
-
-def needs_histories(rule) -> bool:
-    """Whether a rule of selection needs the playouts' moves: weighted credits are no counts of first plays."""
-    return rule.credit not in (None, "amaf")
-
-
-def memory_for(size: int, rule, leaves: int) -> int:
-    """Bytes that a tree of a rule needs at most for the root's moves and so many leaves."""
-    return (size * size + 2 + leaves) * bytes_per_node(size, **_kinds(rule))[1]
-
-
-def _kinds(rule) -> dict[str, object]:
-    """What a tree must hold for a rule; arguments of `Tree`."""
-    colours = 0 if rule.credit is None else 2 if rule.reference_visits else 1
-    return {
-        "colours": colours, "legal": rule.credit == "mctr_simple", "fractions": needs_histories(rule),
-        "priors": rule.knowledge is not None,
-    }  # fmt: skip
 
 
 def check_one_position(position) -> None:

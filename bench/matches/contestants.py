@@ -18,9 +18,9 @@ from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
 from search.lessons import any_learns
 from search.players import has_tree, is_flat, make_player, rule_of
-from search.search import memory_for
 from search.selfplay import Limited
 from search.shared import SharedLeaves
+from search.tree_needs import memory_for
 
 #: Streams from one game's first to the next one's for UCB1, whose moves begin with the same: odd, so that all games' differ.
 STREAMS_OF_UCB = 0x3504F333

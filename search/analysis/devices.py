@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from jaxgo import Position
 from search.analysis.options import ServiceOptions
 from search.players import rule_of
-from search.search import Search, needs_histories
+from search.search import Search
 from search.shared import SharedLeaves
+from search.tree_needs import needs_histories
 
 #: Leaves of a call of a device, and of a round of a search, at most.
 LEAVES = 256

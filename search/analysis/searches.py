@@ -13,7 +13,8 @@ from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 from search.findings import Findings
 from search.players import search_options
-from search.search import Search, memory_for
+from search.search import Search
+from search.tree_needs import memory_for
 
 #: Searches of more playouts have several rounds under way, so that one alone keeps the device busy; others one, which costs less.
 LARGE_SEARCH = 20_000

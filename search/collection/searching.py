@@ -18,8 +18,9 @@ from search.collection.playing import policies_named
 from search.collection.settings import Settings
 from search.ownership import Samples
 from search.players import search_options
-from search.search import Search, memory_for, needs_histories
+from search.search import Search
 from search.shared import SharedLeaves
+from search.tree_needs import memory_for, needs_histories
 
 #: A round, as of `search.Search`.
 LEAVES, PLAYOUTS_PER_LEAF = 256, 8

@@ -15,7 +15,8 @@ import sys
 
 import pytest
 
-from bench import command, curves, differences, engines, gnugo_work, measure, peers, report, search, series, throughput, worker
+from bench import command, curves, differences, engines, gnugo_work, measure, peers, report, search, series, startup, throughput
+from bench.worker import Worker, environment
 from jaxgo import cli
 
 pytestmark = pytest.mark.usefixtures("few_workers")
@@ -37,8 +38,8 @@ def few_workers():
 
     Otherwise most of the time would go into beginning processes. What workers are is tested in `test_worker.py`.
     """
-    begin, end = worker.Worker.__init__, worker.Worker.__exit__
-    cache, kept = worker.environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"]), {}
+    begin, end = Worker.__init__, Worker.__exit__
+    cache, kept = environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"]), {}
 
     def begin_or_find(self, *, cores=None, environment=None) -> None:
         environment = {**(environment or {}), **cache}
@@ -50,8 +51,8 @@ def few_workers():
             kept[key] = self
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker.Worker, "__init__", begin_or_find)
-        patch.setattr(worker.Worker, "__exit__", lambda self, *_: None)
+        patch.setattr(Worker, "__init__", begin_or_find)
+        patch.setattr(Worker, "__exit__", lambda self, *_: None)
         yield
     for one in kept.values():
         end(one)
@@ -225,15 +226,29 @@ def test_environment() -> None:
             assert entry["pgx"] is entry["jaxgo_is_faster"] is None
 
 
-def test_startup(tmp_path: pathlib.Path) -> None:
+def test_startup(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`jaxgo evaluate` is started; of `genmove`, which compiles for half a minute, how it would be."""
+    lines = []
+
+    def seconds(line: list[str], cache: str, run=startup._seconds) -> float:
+        lines.append((line, cache))
+        return run(line, cache) if line[0] == "evaluate" else 1.0
+
+    monkeypatch.setattr(startup, "_seconds", seconds)
     record = tmp_path / "game.sgf"
     record.write_text("(;GM[1]SZ[5]KM[3];B[cc];W[bb])", encoding="ascii")
     document = result_of("startup", "--record", str(record), "--runs", "1", "--count", "64")
     assert_says_what_it_ran_on(document, "startup")
-    (entry,) = document["results"]
-    assert entry["record"] == str(record)
-    assert_spread(entry["cold"])
-    assert_spread(entry["warm"])
+    asked = [["evaluate", str(record), "--playouts", "64"], ["genmove", str(record), "--visits", "64"]]
+    assert [line for line, _ in lines] == [line for line in asked for _ in ("cold", "warm")]
+    assert [entry["command"].split() for entry in document["results"]] == asked
+    (first, again), (other, _) = ([cache for line, cache in lines if line == one] for one in asked)
+    assert first == again != other
+    for entry in document["results"]:
+        assert entry["record"] == str(record)
+        assert_spread(entry["cold"])
+        assert_spread(entry["warm"])
+    assert [row[0] for row in startup.tables(document)[0].rows] == [f"jaxgo {' '.join(line)}" for line in asked]
 
 
 def test_scaling() -> None:

@@ -31,7 +31,7 @@ def test_figures_are_taken_from_the_newest_result(tmp_path):
     }  # fmt: skip
     for day, seconds in (("02", 3.0), ("01", 4.0)):
         spread = {"median": seconds, "min": seconds, "max": seconds}
-        entry = {"record": "game.sgf", "cold": spread, "warm": spread}
+        entry = {"record": "game.sgf", "command": "evaluate game.sgf", "cold": spread, "warm": spread}
         result = made | {"date": f"2026-01-{day}T00:00:00", "results": [entry]}
         (tmp_path / f"2026-01-{day}-abacus-startup.json").write_text(json.dumps(result))
     page = "before\n<!-- figures: startup -->\nold\n<!-- end of figures -->\nafter\n"

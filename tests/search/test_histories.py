@@ -3,7 +3,7 @@
 import pytest
 
 from search import Rave, Search
-from search.search import memory_for
+from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.trees import assert_same_trees, nodes_by_path, rave_visits

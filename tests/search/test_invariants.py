@@ -7,8 +7,8 @@ from jaxgo import Position
 from search import UCB1, Rave, Search
 from search.nodes import READY
 from search.rounds import FEWEST_LEAVES
-from search.search import memory_for
 from search.tree import Tree
+from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.trees import nodes_by_path, told

@@ -11,8 +11,8 @@ from search import game as search_game
 from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, add_node, bury_one, give_up_earliest
 from search.rounds import FIRST_LEAVES
 from search.rows import WIDE_FROM, WIDE_FROM_FLOATS, add_rave, can_have_children, count_move
-from search.search import memory_for
 from search.tree import Tree, bytes_per_node
+from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game
 from tests.search.trees import assert_same_trees, nodes_by_path, told
