@@ -41,10 +41,10 @@ Bots count stones as alive until they are captured; --cleanup makes them capture
 Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
 when the same command is given again, also with more --games.
 
-Bots that look one move ahead (amaf, wamaf, wamaf2, mctr, mctr-capture, mc, ucb) play all games side by side where playouts are
-their only limit: in this process, on all its cores or devices, in batches of the positions of many games; what a move took is
-its share of the batch. With --workers, --cores or --ray, for other contestants, and for ucb on a CPU of more than three cores,
-each game under way has a process of its own. The games are the same either way.
+Bots play all games side by side where playouts are their only limit: in this process, on all its cores or devices, in batches of
+the positions of many games; what a move took is its share of the batch. With --workers, --cores or --ray, for other contestants,
+and for bots with a tree on a CPU of more than three cores or of more than 10,000 playouts a move, each game under way has a
+process of its own. The games are the same either way.
 
 With --ray the games are spread over a Ray cluster, where jaxgo of the same version must be installed on every node: a worker has
 --cores cores of a node, and a GPU where the cluster has some; --workers is by default as many as there is room for. Engines run
@@ -98,8 +98,8 @@ def run(args: argparse.Namespace) -> int:
 
     with contextlib.ExitStack() as stack:
         contestants = tuple(read(text, args) for text in (args.first, args.second))
-        places = stack.enter_context(_places(args, contestants))
         memory = args.memory or options.default_memory()
+        places = stack.enter_context(_places(args, contestants, memory))
         match = _match(args, contestants, memory // (2 * places.of_machine))
         settings = _settings(args, match)
         asked = {"games": args.games, "workers": places.workers, "memory": memory, "ray": args.ray}
@@ -132,7 +132,7 @@ class _Places:
 
 
 @contextlib.contextmanager
-def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"]) -> Iterator[_Places]:
+def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"], memory: int) -> Iterator[_Places]:
     """This process, the cores of this machine, or those of a cluster."""
     from bench.hardware import usable_cores
     from bench.matches import at_once, pool
@@ -140,8 +140,8 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
     of_game = args.cores or 1
     if args.ray is None:
         if args.workers is None and args.cores is None and at_once.is_faster(contestants):
-            places = min(at_once.MOST, args.games)
-            yield _Places(places, places, at_once.play_all)
+            most = min(at_once.places(contestants, args.size, memory), args.games)
+            yield _Places(most, most, lambda games, stop: at_once.play_all(games, stop, most))
             return
         cores = len(usable_cores())
         if of_game > cores:

@@ -17,6 +17,7 @@ from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
+from jaxgo.running.leaf_results import positions_of
 from jaxgo.running.request import check_seed
 from search import root, round_size
 from search.descent import Ties
@@ -306,20 +307,26 @@ class Search:
           ValueError: the move is illegal or repeats an earlier position of the game.
         """
         self._rounds.abandon()
-        tree = self._tree
-        after = self._play(checks.integer("move", move, 0, tree.moves - 1))
-        if move != tree.moves - 1 and self._repeats(after):
+        tree, move = self._tree, checks.integer("move", move, 0, self._tree.moves - 1)
+        child = tree.child(tree.root, move)
+        known = child != NONE and tree[child]["state"] == READY  # then the tree has its position, which repeats none
+        after = self._position_of(child) if known else self._play(move)
+        if not known and move != tree.moves - 1 and self._repeats(after):
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
         before = self._position, self._history
-        self._history = np.append(self._history, hash_numbers(self._position.hash()))
-        child = tree.child(tree.root, move)
-        if child != NONE and tree[child]["state"] == READY:
+        root_hash = tree[tree.root]["hash"] if tree.ready else hash_numbers(self._position.hash())
+        self._history = np.append(self._history, root_hash)
+        if known:
             tree.keep(move)
             self._earlier.append(before)
             self._position = after
             self._rounds.begin(tree, after, self._history)
         else:
             self._plant(after, move)
+
+    def _position_of(self, node: int) -> Position:
+        x, words, black = self._tree[[node]], self._tree.memory.words[[node]], np.array([self._black_moves(node)])
+        return positions_of(self._position.size, words, x["ko"], x["passes"], black)
 
     def retreat(self) -> bool:
         """Goes back to the root before the last `advance`, with what the tree knows there; whether it was still held.
@@ -342,33 +349,24 @@ class Search:
           history: hashes of its game's earlier positions, those before the root included, as in the constructor.
           most: the most moves.
         """
-        tree, (words, ko, passes) = self._tree, (x[0] for x in Leaves.arguments_of(position)[:3])
-        black, wanted = np.asarray(position.to_play)[0] == BLACK, hash_numbers(history)
-        if not 0 <= len(wanted) - len(self._history) <= most:
+        tree, (words, ko, passes, black) = self._tree, (x[0] for x in Leaves.arguments_of(position))
+        wanted, known = hash_numbers(history), len(self._history)
+        if not 0 <= len(wanted) - known <= most or not np.array_equal(wanted[:known], self._history):
             return None
         level: list[tuple[int, tuple[int, ...]]] = [(tree.root, ())]
-        for length in range(most + 1):
-            for node, line in level:
-                x = tree[node]
-                same = x["state"] == READY and (x["ko"], x["passes"]) == (ko, passes) and self._black_moves(node) == black
-                if same and (tree.memory.words[node] == words).all() and np.array_equal(self._hashes_before(node), wanted):
-                    return line
-            if length < most:
-                level = [(int(n), (*line, int(m))) for node, line in level for m, n in zip(*tree.children(node))]
+        for before in wanted[known:]:
+            on_the_way = [(node, line) for node, line in level if tree[node]["hash"] == before]
+            level = [(int(n), (*line, int(m))) for node, line in on_the_way for m, n in zip(*tree.children(node))]
+        for node, line in level:
+            x = tree[node]
+            if x["state"] == READY and (tree.memory.words[node] == words).all() and (x["ko"], x["passes"]) == (ko, passes):
+                return line if self._black_moves(node) == black else None
         return None
 
     def _black_moves(self, node: int) -> bool:
         """Whether Black is to move at a node."""
         tree, black = self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK)
         return black == ((tree[node]["depth"] - tree[tree.root]["depth"]) % 2 == 0)
-
-    def _hashes_before(self, node: int) -> np.ndarray:
-        """uint64 [n]: hashes of the game's positions before a node's."""
-        hashes: list[np.uint64] = []
-        while node != self._tree.root:
-            node = int(self._tree[node]["parent"])
-            hashes.append(self._tree[node]["hash"])
-        return np.append(self._history, np.array(hashes[::-1], np.uint64))
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on."""

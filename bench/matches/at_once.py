@@ -4,28 +4,44 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.hardware import usable_cores
-from bench.matches.contestants import Contestant
+from bench.matches.contestants import Bot, Contestant
 from bench.matches.playing import Match, play_in_steps
 from jaxgo.backends.choice import backend_of, workers_of
 from search.in_steps import Clock, Steps, side_by_side
 
 #: Games under way at a time. Half of them are a batch, which even with few playouts of each keeps a GPU busy.
 MOST = 1024
-#: With so many cores, processes on them play games of ucb faster: a move of 2,000 playouts at 9x9 takes 25 ms, mostly of one
-#: core, side by side, and 75 ms of a process's own core one by one.
+#: With so many cores, processes on them play games of bots with trees faster, whose host's part one process does on one core.
+#: At 9x9 two cores played a game of RAVE against UCT at 3,000 playouts a move in 1.4 s side by side and in 3.7 s one by one, at
+#: 10,000 in 3.8 and 5 s; of ucb a move of 2,000 took 25 and 75 ms.
 CORES = 4
+#: So do they where a search has more playouts than this, and keeps a core busy by itself.
+MOST_OF_A_TREE = 10_000
 
 
 def is_faster(contestants: Sequence[Contestant]) -> bool:
     """Whether games between these are better played side by side than one in each of several processes.
 
-    That is where the devices do most of the work. The searches of ucb are mostly the host's, which one process does on one core:
-    they are played so where processes would be few, or would have to share a GPU.
+    That is where the devices do most of the work, and where searches of few playouts would each keep waiting for theirs.
     """
     if not all(one.in_batches for one in contestants):
         return False
-    on_host = any(one.has_tree for one in contestants)
-    return not on_host or len(usable_cores()) < CORES or backend_of(workers_of(None)[0]).platform != "cpu"
+    trees = [one for one in contestants if isinstance(one, Bot) and one.has_tree]
+    if any((one.limits.visits or 0) > MOST_OF_A_TREE for one in trees):
+        return False
+    return not trees or len(usable_cores()) < CORES or backend_of(workers_of(None)[0]).platform != "cpu"
+
+
+def places(contestants: Sequence[Contestant], size: int, memory: int) -> int:
+    """How many games between these there is room for side by side.
+
+    Args:
+      contestants: bots.
+      size: of the board.
+      memory: bytes for all trees together.
+    """
+    of_game = sum(one.memory(size) for one in contestants if isinstance(one, Bot))
+    return max(1, min(MOST, memory // max(1, of_game)))
 
 
 def play_all(games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most: int = MOST) -> Iterator[tuple[dict, bytes]]:

@@ -20,7 +20,7 @@ from search.lessons import any_learns
 from search.players import has_tree, is_flat, make_player, rule_of
 from search.selfplay import Limited
 from search.shared import SharedLeaves
-from search.tree_needs import memory_for
+from search.tree_needs import memory_for, needs_histories
 
 #: Streams from one game's first to the next one's for UCB1, whose moves begin with the same: odd, so that all games' differ.
 STREAMS_OF_UCB = 0x3504F333
@@ -79,7 +79,7 @@ class Draws:
 #: The devices that bots with trees share in this process, where games are played side by side.
 _shared: dict[tuple, SharedLeaves] = {}
 #: Leaves of a call there, for each of a round.
-ROUNDS = 8
+ROUNDS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Bot:
 
     @property
     def in_batches(self) -> bool:
-        """Whether its moves in many games can be chosen together: it looks one move ahead, no clock runs, it learns nothing."""
-        return is_flat(self.bot) and self.limits.seconds is None and not any_learns(self.options.get("policy"))
+        """Whether its moves in many games can be chosen together: no clock runs, and it learns nothing."""
+        return self.limits.seconds is None and not any_learns(self.options.get("policy"))
 
     def random(self, draws: Draws, size: int) -> dict[str, int]:
         """What names its random numbers, as `search.make_player` takes it.
@@ -127,21 +127,32 @@ class Bot:
           conditions: of the game.
           draws: names its random numbers.
         """
-        random, memory, device = self.random(draws, conditions.size), conditions.memory, {}
+        random, size, of_place = self.random(draws, conditions.size), conditions.size, {"memory": conditions.memory}
         if conditions.side_by_side and has_tree(self.bot):
-            rule, size = self.options.get("rule", rule_of(self.bot)), conditions.size
-            memory, device = memory_for(size, rule, size * size), {"device": self._device(size, rule)}
-        player = make_player(self.bot, komi=conditions.komi, memory=memory, **random, **self.options, **device)
-        if not self.in_batches:
-            player.compile(conditions.size)
+            of_place = {"memory": self.memory(size), "device": self._device(size)}
+        player = make_player(self.bot, komi=conditions.komi, **random, **self.options, **of_place)
+        if not conditions.side_by_side:
+            player.compile(size)
         return Limited(player, self.limits)
 
-    def _device(self, size: int, rule) -> SharedLeaves:
+    def memory(self, size: int) -> int:
+        """Bytes that a game takes where its moves are chosen in batches: of a tree that never has to forget anything."""
+        if not has_tree(self.bot):
+            return 0
+        leaves = -(-self.limits.visits // self.options["playouts_per_leaf"]) + 2 * self.options["leaves"]
+        return memory_for(size, self._rule, leaves)
+
+    @property
+    def _rule(self):
+        return self.options.get("rule", rule_of(self.bot))
+
+    def _device(self, size: int) -> SharedLeaves:
         """What its searches share."""
         leaves, playouts, policy = (self.options.get(name) for name in ("leaves", "playouts_per_leaf", "policy"))
-        key = size, leaves, playouts, rule.knowledge is not None, id(policy)
+        moves, features = needs_histories(self._rule), self._rule.knowledge is not None
+        key = size, leaves, playouts, moves, features, id(policy)
         if key not in _shared:
-            _shared[key] = SharedLeaves(size, ROUNDS * leaves, playouts, features=rule.knowledge is not None, policy=policy)
+            _shared[key] = SharedLeaves(size, ROUNDS * leaves, playouts, moves=moves, features=features, policy=policy)
         return _shared[key]
 
 

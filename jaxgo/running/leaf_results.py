@@ -100,17 +100,28 @@ class LeafResults:
 
     def position(self, black: ArrayLike) -> Position:
         """The positions; `black`, bool [B], says where Black is to move."""
-        black = checks.bools("black", black, self.ko.shape)[:, None]
-        own, opp = np.split(self.words, 2, axis=1)
-        stones = (tuple(x.T.copy()) for x in (np.where(black, own, opp), np.where(black, opp, own)))
-        to_play = np.where(black[:, 0], BLACK, -BLACK).astype(np.int8)
-        blacks, whites, to_play, ko, passes = jax.device_put((*stones, to_play, self.ko, self.passes))
-        return Position(blacks, whites, to_play, ko, passes, self.size)
+        return positions_of(self.size, self.words, self.ko, self.passes, checks.bools("black", black, self.ko.shape))
 
     def some(self, index) -> "LeafResults":
         """The results of some leaves."""
         chosen: dict[str, Any] = {name: x[index] if isinstance(x, np.ndarray) else x for name, x in vars(self).items()}
         return LeafResults(**chosen)
+
+
+def positions_of(size: int, words: np.ndarray, ko: np.ndarray, passes: np.ndarray, black: np.ndarray) -> Position:
+    """The positions that are told so, as `LeafResults` has them.
+
+    Args:
+      size: of the board.
+      words: uint32 [B, 2 W].
+      ko, passes: of integers, [B].
+      black: bool [B], whether Black is to move.
+    """
+    own, opp = np.split(words.T, 2)
+    blacks, whites = (tuple(np.where(black, *pair)) for pair in ((own, opp), (opp, own)))
+    numbers = np.where(black, BLACK, -BLACK).astype(np.int8), ko.astype(np.int16), passes.astype(np.int8)
+    (blacks, whites), (to_play, its_ko, its_passes) = jax.device_put(((blacks, whites), numbers))
+    return Position(blacks, whites, to_play, its_ko, its_passes, size)
 
 
 @functools.cache

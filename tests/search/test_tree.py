@@ -2,6 +2,7 @@
 
 import copy
 
+import jax
 import numpy as np
 import pytest
 
@@ -52,9 +53,11 @@ def test_advance_keeps_exactly_the_subtree_and_goes_on(name):
     search = grown(RULES[name])
     for _ in range(3):
         tree, move = search.tree, search.best()
-        expected = told(tree, tree.child(tree.root, move))
+        expected, position = told(tree, tree.child(tree.root, move)), search.position.play(np.array([move]))
         search.advance(move)
         assert search.tree is tree and told(tree) == expected
+        for found, wanted in zip(*map(jax.tree.leaves, (search.position, position)), strict=True):  # which the tree knows
+            np.testing.assert_array_equal(found, wanted, strict=True)
         visits = search.visits
         assert visits == expected[()]["visits"]
         assert search.run(visits=visits + 200) == visits + 200

@@ -9,6 +9,8 @@ from bench.matches import at_once
 from bench.matches.contestants import Conditions, read
 from bench.matches.playing import Match, play
 from bench.matches.referee import OWN
+from search import Rave
+from search.tree_needs import memory_for
 
 GAMES = range(1, 7)
 
@@ -34,7 +36,7 @@ def side_by_side(match: Match, numbers, most: int = 6, enough: int = 10**6) -> d
     return found
 
 
-@pytest.fixture(scope="module", params=[("wamaf", "mc"), ("amaf:visits=9", "amaf"), ("ucb", "mc")])
+@pytest.fixture(scope="module", params=[("wamaf", "mc"), ("amaf:visits=9", "amaf"), ("ucb", "mc"), ("rave:visits=40", "mc")])
 def match(request) -> Match:
     return match_of(*request.param)
 
@@ -70,9 +72,30 @@ def test_nothing_begins_once_it_is_to_stop(match):
     ("contestant", "expected"),
     [
         ("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("mc:visits=9,seconds=1", False),
-        ("ucb", True), ("ucb:seconds=1", False), ("rave", False), ("uct", False),
+        ("ucb", True), ("ucb:seconds=1", False), ("rave", True), ("rave-v1", True), ("uct:seconds=1", False),
+        ("rave:policy=replies:0.5", False), ("rave:policy=capture", True),
     ],  # fmt: skip
 )
 def test_whose_moves_are_chosen_in_batches(contestant, expected):
-    """Of bots that look one move ahead, where no clock runs."""
+    """Where no clock runs and no policy learns."""
     assert match_of(contestant, "mc").contestants[0].in_batches == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cores", "expected"),
+    [
+        ("amaf", "mc", 64, True), ("rave", "mc", 3, True), ("rave", "mc", 4, False), ("rave:visits=10001", "mc", 3, False),
+        ("amaf:visits=10001", "mc", 3, True), ("rave:seconds=1", "mc", 3, False),
+    ],  # fmt: skip
+)
+def test_when_side_by_side_is_faster(monkeypatch, first, second, cores, expected):
+    monkeypatch.setattr(at_once, "usable_cores", lambda: range(cores))
+    assert at_once.is_faster(match_of(first, second).contestants) == expected
+
+
+def test_as_many_games_as_there_is_memory_for():
+    """A tree has room for all that its playouts can make of it; bots without one need none."""
+    contestants = match_of("rave:visits=1000", "mc").contestants
+    of_game = contestants[0].memory(9)
+    assert of_game == memory_for(9, Rave(), 125 + 32) and contestants[1].memory(9) == 0
+    assert [at_once.places(contestants, 9, memory) for memory in (1, 5 * of_game, 10**15)] == [1, 5, at_once.MOST]
