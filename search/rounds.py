@@ -21,7 +21,8 @@ from search.knowledge import Knowledge, Numbers
 from search.restrictions import Restrictions
 from search.tree import Tree
 
-#: Descents of the first round, all of which end at the root.
+#: Descents of the first round, all of which end at the root: what they tell of its moves is worth more than a few of these alone.
+#: A search of few playouts leaves the fewest of another round for these, as without any it would not know what to play.
 FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
 #: where nobody says another.
@@ -163,7 +164,7 @@ class Rounds:
         if tree.ready:
             share = max(FEWEST_LEAVES, int(self._may_be_under_way / (playouts * min(self._in_flight, FIRST_ROUNDS))))
         else:
-            share = FIRST_LEAVES
+            share = min(FIRST_LEAVES, max(1, most - FEWEST_LEAVES))
         leaves = np.empty(min(self._device.leaves, share, most), np.int32)
         rows, columns = np.empty(len(leaves), np.int32), np.empty((self._num_columns, len(leaves)), np.uint32)
         count, deepest = choose_and_ask(

@@ -44,9 +44,11 @@ def test_move_infos_are_the_statistics(searched):
 
 
 def test_the_standard_deviation_is_that_of_the_playouts():
-    """At a root whose playouts are all its own."""
+    """At a root whose playouts are all its own: the first round's."""
     tree = search.Search(jaxgo.Position.empty(5), komi=3.5, seed=2)
-    tree.run(visits=128)
+    tree.launch(visits=10_000)
+    while not tree.finish():
+        pass
     margins = jaxgo.playouts(jaxgo.Position.empty(5, 16), 8, seed=2).margin
     root = root_info(tree.statistics())
     assert root["scoreLead"] == pytest.approx(margins.mean() - 3.5)

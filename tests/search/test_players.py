@@ -29,6 +29,17 @@ def test_every_bot_plays_a_legal_game_to_its_end(bot):
     assert played.game.score() == board.margin() - 0.5
 
 
+@pytest.mark.parametrize(("visits", "of_moves"), [(8, 0), (16, 8), (40, 32), (100, 32), (160, 32), (200, 72)])
+def test_few_playouts_are_not_all_the_roots_own(visits, of_moves):
+    """Else the search would not know what to play; of many the first 16 leaves are."""
+    search = Search(jaxgo.Position.empty(5), leaves=16, playouts_per_leaf=8)
+    search.run(visits=visits)
+    found = search.statistics()
+    assert found.visits.sum() == of_moves and found.root_visits == -(-visits // 8) * 8
+    assert not of_moves or found.visits[search.best()] > 0
+    search.close()
+
+
 def test_the_same_seed_plays_the_same_game():
     def moves(seed):
         players = [make_player("rave", komi=0.5, leaves=16, playouts_per_leaf=8, seed=seed) for _ in range(2)]

@@ -29,7 +29,9 @@ def test_a_trees_playouts_are_the_engines():
     """The root's first ones, leaf by leaf, are those of `jaxgo.evaluate` by the same policy, and others than without."""
     position = Position.from_ascii(CORNER)
     search = Search(position, leaves=FIRST_LEAVES, playouts_per_leaf=PLAYOUTS, seed=SEED, policy=POLICY)
-    search.run(visits=FIRST_LEAVES * PLAYOUTS)
+    search.launch(visits=10_000)
+    while not search.finish():
+        pass
     root = search.tree[search.tree.root]
     streams = np.arange(FIRST_LEAVES)
     leaves = position[np.zeros(FIRST_LEAVES, int)]
