@@ -16,12 +16,12 @@ import os
 import pathlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from bench import files, hardware, report
-from bench.matches import pool
+from bench.matches import at_once, pool
 from bench.matches.contestants import Bot, Conditions
 from bench.matches.playing import Match
 from bench.matches.referee import OWN
@@ -32,6 +32,7 @@ from search.choice import Limits
 from search.commands import options
 from search.players import has_tree, make_player, rule_of
 
+CORES = len(hardware.usable_cores())
 #: By what weights are multiplied and divided.
 FACTOR = 2.0
 #: A version gives up below this win rate: games are half as long, and few of those would be won.
@@ -130,7 +131,7 @@ def factors_of(bot: str, of: dict[str, tuple | None]) -> tuple[str, ...]:
 def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Match, int]]:
     """The games of these numbers, from 1 on."""
     rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
-    conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * args.workers))
+    conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * (args.workers or CORES)))
     limits, how = Limits(args.visits, args.seconds), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
     how["resign"] = RESIGN
     factors, games = factors_of(args.bot, args.of), []
@@ -141,6 +142,15 @@ def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Mat
             versions.append(Bot(f"{args.bot} {name}", args.bot, limits, own))
         games.append((Match(tuple(versions), conditions, args.seed, 2, OWN), number))
     return games
+
+
+def played(games: list[tuple[Match, int]], workers: int | None) -> Iterator[tuple[dict, bytes]]:
+    """Plays games, each by a core of its own, or where nobody says how many at a time side by side, if that is faster."""
+    if games and workers is None and at_once.is_faster(games[0][0].contestants):
+        match, _ = games[0]
+        most = at_once.places(match.contestants, match.conditions.size, options.default_memory())
+        return at_once.play_all(games, lambda: False, most)
+    return pool.play_all(games, pool.places(workers or CORES, 1), lambda: False)
 
 
 def check_versions(args: argparse.Namespace):
@@ -194,8 +204,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--bot", choices=trees, default="rave", metavar="NAME", help=f"{', '.join(trees)} (default: %(default)s)")
     options.add_policy_argument(parser, as_bot=True)
     parser.add_argument("--seed", type=options.count(0), default=0, metavar="S", help="default: %(default)s")
-    cores = len(hardware.usable_cores())
-    parser.add_argument("--workers", type=options.count(1, 1024), default=cores, metavar="N", help="games at a time, one a core")
+    workers = f"games at a time, a core each (default: {CORES}, the cores there are, or side by side where that is faster)"
+    parser.add_argument("--workers", type=options.count(1, 1024), metavar="N", help=workers)
     args = parser.parse_args(arguments)
     if args.visits is None and args.seconds is None:
         args.visits = 2_000
@@ -216,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made |= {"software": hardware.versions()}
     start, status = time.monotonic(), EXIT_DONE
     try:
-        for game, _ in pool.play_all(missing, pool.places(args.workers, 1), lambda: False):
+        for game, _ in played(missing, args.workers):
             signs = signs_of((game["number"] - 1) // 2, args.seed, len(factors)).tolist()
             known = {name: game[name] for name in ("number", "won", "moves", "game")}
             games = sorted([*games, known | {"signs": signs}], key=lambda game: game["number"])

@@ -1,5 +1,6 @@
 """What settings and weights of prior playouts are worth: the sums, the games and their versions, a run and its going on."""
 
+import argparse
 import dataclasses
 import json
 
@@ -7,10 +8,14 @@ import numpy as np
 import pytest
 
 from bench import tuning
+from bench.matches.contestants import Conditions, read_bot
+from bench.matches.playing import Match
 from bench.tuning import FACTOR, SETTINGS, WEIGHTS, effects, factors_of, factors_of_argument, signs_of, version
 from jaxgo import Position, cli
 from search.knowledge import Knowledge
 from search.players import make_player, rule_of
+
+ARGS = argparse.Namespace(size=5, visits=16, seconds=None, leaves=16, playouts_per_leaf=8, knowledge=None, cleanup=False)
 
 
 def test_groups_are_all_weights():
@@ -66,13 +71,23 @@ def played(monkeypatch):
     """Nothing is played: who is first wins. The games that were asked for."""
     asked = []
 
-    def play_all(games, places, stop):
+    def play_all(games, workers):
         for match, number in games:
             asked.append((match, number))
             yield {"number": number, "won": 1.0, "moves": 30, "game": str(number)}, b""
 
-    monkeypatch.setattr(tuning.pool, "play_all", play_all)
+    monkeypatch.setattr(tuning, "played", play_all)
     return asked
+
+
+@pytest.mark.parametrize(("faster", "workers", "expected"), [(True, None, "at once"), (True, 3, 3), (False, None, tuning.CORES)])
+def test_where_games_are_played(monkeypatch, faster, workers, expected):
+    monkeypatch.setattr(tuning.at_once, "is_faster", lambda contestants: faster)
+    monkeypatch.setattr(tuning.at_once, "play_all", lambda games, stop, most: ["at once"])
+    monkeypatch.setattr(tuning.pool, "places", lambda workers, cores: workers)
+    monkeypatch.setattr(tuning.pool, "play_all", lambda games, places, stop: [places])
+    match = Match((read_bot("rave", ARGS), read_bot("uct", ARGS)), Conditions(5, 7.5, None, 0.0, 1 << 24), 0, 0, "own")
+    assert list(tuning.played([(match, 1)], workers)) == [expected]
 
 
 def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
@@ -143,11 +158,11 @@ def test_files_of_others_are_left_alone(played, tmp_path, capsys, text):
 
 
 def test_an_interrupted_run_tells_what_it_has(played, monkeypatch, tmp_path, capsys):
-    def interrupted(games, places, stop):
+    def interrupted(games, workers):
         yield {"number": 1, "won": 1.0, "moves": 30, "game": "1"}, b""
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tuning.pool, "play_all", interrupted)
+    monkeypatch.setattr(tuning, "played", interrupted)
     out = tmp_path / "tuning.json"
     assert tuning.main([str(out), "--games", "2", "--visits", "16"]) == cli.EXIT_INTERRUPTED
     printed = capsys.readouterr()
