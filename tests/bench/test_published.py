@@ -26,7 +26,7 @@ def canned(monkeypatch):
 
 
 def test_all_rows_in_tables_a_document_and_a_picture(canned, tmp_path, capsys):
-    assert published.main([str(tmp_path), "--only", "williams,house,gelly"]) == 0
+    assert published.main([str(tmp_path), "--only", "williams,house,gelly,house"]) == 0
     printed = capsys.readouterr().out
     assert {row.part for row in canned} == {"williams", "house", "gelly"}
     of_williams = [row for row in canned if row.part == "williams"]
