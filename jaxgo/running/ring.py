@@ -205,11 +205,12 @@ class Ring:
                 if not self._waiting and not self._under_way:
                     self._set_flying(False)
                     return
+                first = self._waiting[0] if self._waiting else None
             try:
                 with as_by_default():
                     self._run()
             except BaseException as error:
-                self._fail(error)
+                self._fail(error, first)
 
     def _set_flying(self, flying: bool) -> None:
         self.flying = flying
@@ -335,15 +336,24 @@ class Ring:
                 if call.future.set_running_or_notify_cancel():
                     call.future.set_result(None)
 
-    def _fail(self, error: BaseException) -> None:
-        """Fails the oldest call; what else is under way is played anew."""
+    def _fail(self, error: BaseException, first: _Call | None) -> None:
+        """Fails the oldest call; what else is under way is played anew.
+
+        Args:
+          error: why.
+          first: the call that waited first when the program was begun: where none was taken, the one that fails, unless another
+            ring has it by now. Calls that came later have nothing to do with it.
+        """
         with self._news:
-            calls = self._under_way[0].calls if self._under_way else self._waiting
-            if calls:
-                failed = calls[0]
-                del calls[0]
-                if failed.future.set_running_or_notify_cancel():
-                    failed.future.set_exception(error)
+            failed = None
+            if self._under_way:
+                calls = self._under_way[0].calls
+                failed = calls.pop(0) if calls else None
+            elif first is not None and first in self._waiting:
+                self._waiting.remove(first)
+                failed = first
+            if failed is not None and failed.future.set_running_or_notify_cancel():
+                failed.future.set_exception(error)
             self._begin_anew()
 
     def _begin_anew(self) -> None:

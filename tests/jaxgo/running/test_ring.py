@@ -159,7 +159,7 @@ def test_what_is_closed_takes_no_calls_even_while_it_works():
 
 def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0])
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
     started, may_fail, real = threading.Event(), threading.Event(), ring_program.compiled
 
     def failing(*_):
@@ -172,6 +172,34 @@ def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     assert started.wait(60)
     monkeypatch.setattr(ring_program, "compiled", real)
     may_fail.set()
+    with pytest.raises(MemoryError, match="no room"):
+        leaves.gather(bad)
+    assert_equal(leaves.gather(start(leaves, 16, 0)), expected)
+
+
+def test_a_device_that_fails_late_does_not_spoil_the_next(monkeypatch):
+    """Both have a part of a call; when the second fails, the first has failed already and taken of the next call."""
+    expected = one_by_one([16])[0]
+    leaves, real, real_take = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2), ring_program.compiled, ring.Ring._take
+    numbers, both_began, next_is_taken, taken = itertools.count(), threading.Barrier(2), threading.Event(), []
+
+    def failing(*_):
+        number = next(numbers)
+        both_began.wait(60)
+        assert number == 0 or next_is_taken.wait(60)
+        raise MemoryError("no room")
+
+    def take(self):
+        load = real_take(self)
+        taken.extend(load.calls)
+        if len(taken) >= 2:  # the other part of the first call, and one of the next
+            next_is_taken.set()
+        return load
+
+    monkeypatch.setattr(ring_program, "compiled", lambda *args: (failing if next(calls) < 2 else real)(*args))
+    monkeypatch.setattr(ring.Ring, "_take", take)
+    calls = itertools.count()
+    bad = start(leaves, 16, 16)
     with pytest.raises(MemoryError, match="no room"):
         leaves.gather(bad)
     assert_equal(leaves.gather(start(leaves, 16, 0)), expected)
