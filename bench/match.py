@@ -139,8 +139,8 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
 
     of_game = args.cores or 1
     if args.ray is None:
-        if args.workers is None and args.cores is None and at_once.is_faster(contestants):
-            most = min(at_once.places(contestants, args.size, memory), args.games)
+        together = args.workers is None and args.cores is None
+        if together and (most := min(at_once.places(contestants, args.size, memory), args.games)):
             yield _Places(most, most, lambda games, stop: at_once.play_all(games, stop, most))
             return
         cores = len(usable_cores())

@@ -146,10 +146,10 @@ def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Mat
 
 def played(games: list[tuple[Match, int]], workers: int | None) -> Iterator[tuple[dict, bytes]]:
     """Plays games, each by a core of its own, or where nobody says how many at a time side by side, if that is faster."""
-    if games and workers is None and at_once.is_faster(games[0][0].contestants):
+    if games and workers is None:
         match, _ = games[0]
-        most = at_once.places(match.contestants, match.conditions.size, options.default_memory())
-        return at_once.play_all(games, lambda: False, most)
+        if most := at_once.places(match.contestants, match.conditions.size, options.default_memory()):
+            return at_once.play_all(games, lambda: False, most)
     return pool.play_all(games, pool.places(workers or CORES, 1), lambda: False)
 
 

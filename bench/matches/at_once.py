@@ -19,29 +19,19 @@ CORES = 4
 MOST_OF_A_TREE = 10_000
 
 
-def is_faster(contestants: Sequence[Contestant]) -> bool:
-    """Whether games between these are better played side by side than one in each of several processes.
-
-    That is where the devices do most of the work, and where searches of few playouts would each keep waiting for theirs.
-    """
-    if not all(one.in_batches for one in contestants):
-        return False
-    trees = [one for one in contestants if isinstance(one, Bot) and one.has_tree]
-    if any((one.limits.visits or 0) > MOST_OF_A_TREE for one in trees):
-        return False
-    return not trees or len(usable_cores()) < CORES or backend_of(workers_of(None)[0]).platform != "cpu"
-
-
 def places(contestants: Sequence[Contestant], size: int, memory: int) -> int:
-    """How many games between these there is room for side by side.
+    """How many games between these are best played side by side; 0 where one in each of several processes is faster.
 
-    Args:
-      contestants: bots.
-      size: of the board.
-      memory: bytes for all trees together.
+    Side by side is faster where the devices do most of the work, and where searches of few playouts would each keep waiting for
+    theirs. All trees must have room in so many bytes of memory.
     """
-    of_game = sum(one.memory(size) for one in contestants if isinstance(one, Bot))
-    return max(1, min(MOST, memory // max(1, of_game)))
+    bots = [one for one in contestants if isinstance(one, Bot) and one.in_batches]
+    trees = [bot for bot in bots if bot.has_tree]
+    if len(bots) < len(contestants) or any(bot.limits.visits > MOST_OF_A_TREE for bot in trees):
+        return 0
+    if trees and len(usable_cores()) >= CORES and backend_of(workers_of(None)[0]).platform == "cpu":
+        return 0
+    return min(MOST, memory // sum(bot.memory(size) for bot in trees)) if trees else MOST
 
 
 def play_all(games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most: int = MOST) -> Iterator[tuple[dict, bytes]]:

@@ -128,17 +128,15 @@ class Bot:
           draws: names its random numbers.
         """
         random, size, of_place = self.random(draws, conditions.size), conditions.size, {"memory": conditions.memory}
-        if conditions.side_by_side and has_tree(self.bot):
+        if conditions.side_by_side and self.has_tree:
             of_place = {"memory": self.memory(size), "device": self._device(size)}
         player = make_player(self.bot, komi=conditions.komi, **random, **self.options, **of_place)
-        if not conditions.side_by_side:
+        if not conditions.side_by_side and (self.has_tree or self.limits.seconds is not None):
             player.compile(size)
         return Limited(player, self.limits)
 
     def memory(self, size: int) -> int:
-        """Bytes that a game takes where its moves are chosen in batches: of a tree that never has to forget anything."""
-        if not has_tree(self.bot):
-            return 0
+        """Bytes of its tree, where its moves are chosen in batches: room enough that it never has to forget anything."""
         leaves = -(-self.limits.visits // self.options["playouts_per_leaf"]) + 2 * self.options["leaves"]
         return memory_for(size, self._rule, leaves)
 

@@ -80,9 +80,9 @@ def played(monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize(("faster", "workers", "expected"), [(True, None, "at once"), (True, 3, 3), (False, None, tuning.CORES)])
-def test_where_games_are_played(monkeypatch, faster, workers, expected):
-    monkeypatch.setattr(tuning.at_once, "is_faster", lambda contestants: faster)
+@pytest.mark.parametrize(("most", "workers", "expected"), [(9, None, "at once"), (9, 3, 3), (0, None, tuning.CORES)])
+def test_where_games_are_played(monkeypatch, most, workers, expected):
+    monkeypatch.setattr(tuning.at_once, "places", lambda contestants, size, memory: most)
     monkeypatch.setattr(tuning.at_once, "play_all", lambda games, stop, most: ["at once"])
     monkeypatch.setattr(tuning.pool, "places", lambda workers, cores: workers)
     monkeypatch.setattr(tuning.pool, "play_all", lambda games, places, stop: [places])

@@ -90,12 +90,13 @@ def test_whose_moves_are_chosen_in_batches(contestant, expected):
 )
 def test_when_side_by_side_is_faster(monkeypatch, first, second, cores, expected):
     monkeypatch.setattr(at_once, "usable_cores", lambda: range(cores))
-    assert at_once.is_faster(match_of(first, second).contestants) == expected
+    assert at_once.places(match_of(first, second).contestants, 4, 1 << 40) == (at_once.MOST if expected else 0)
 
 
-def test_as_many_games_as_there_is_memory_for():
+def test_as_many_games_as_there_is_memory_for(monkeypatch):
     """A tree has room for all that its playouts can make of it; bots without one need none."""
+    monkeypatch.setattr(at_once, "usable_cores", lambda: range(2))
     contestants = match_of("rave:visits=1000", "mc").contestants
-    of_game = contestants[0].memory(9)
-    assert of_game == memory_for(9, Rave(), 125 + 32) and contestants[1].memory(9) == 0
-    assert [at_once.places(contestants, 9, memory) for memory in (1, 5 * of_game, 10**15)] == [1, 5, at_once.MOST]
+    of_game = memory_for(9, Rave(), 125 + 32)
+    assert [at_once.places(contestants, 9, memory) for memory in (1, 5 * of_game, 10**15)] == [0, 5, at_once.MOST]
+    assert at_once.places(match_of("amaf", "mc").contestants, 9, 1) == at_once.MOST
