@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bench.matches.contestants import Contestant
     from bench.matches.journal import Journal
     from bench.matches.playing import Match
+    from jaxgo.commands.progress import Show
 
 #: Leaves of a round and playouts of each where nobody says: the same on all machines, so that matches are the same.
 ROUNDS = (256, 8)
@@ -127,8 +128,8 @@ class _Places:
     """Games at a time."""
     of_machine: int
     """Of them on one machine, at most."""
-    play_all: Callable[[list[tuple["Match", int]], Callable[[], bool]], Iterator[tuple[dict, bytes]]]
-    """Plays games until told to stop; see `bench.matches.pool.play_all`."""
+    play_all: Callable[[list[tuple["Match", int]], Callable[[], bool], Callable[[], None]], Iterator[tuple[dict, bytes]]]
+    """Plays games until told to stop; see `bench.matches.pool.play_all`. The last is called after moves, where games tell."""
 
 
 @contextlib.contextmanager
@@ -141,14 +142,14 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
     if args.ray is None:
         together = args.workers is None and args.cores is None
         if together and (most := min(at_once.places(contestants, args.size, memory), args.games)):
-            yield _Places(most, most, lambda games, stop: at_once.play_all(games, stop, most))
+            yield _Places(most, most, lambda games, stop, moved: at_once.play_all(games, stop, most, moved))
             return
         cores = len(usable_cores())
         if of_game > cores:
             raise UsageError(f"--cores must be at most {cores}, the cores there are, not {of_game}")
         workers = min(args.workers or cores // of_game, args.games)
         where = pool.places(workers, of_game)
-        yield _Places(workers, workers, lambda games, stop: pool.play_all(games, where, stop))
+        yield _Places(workers, workers, lambda games, stop, _: pool.play_all(games, where, stop))
         return
     from bench.matches.cluster import Cluster
     from search.cluster import ClusterError, connected
@@ -160,7 +161,7 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
             raise UsageError(str(error)) from error
         workers = min(args.workers or cluster.places, cluster.places, args.games)
         of_machine = min(workers, cluster.places_of_node)
-        yield _Places(workers, of_machine, lambda games, stop: cluster.play_all(games, workers, stop))
+        yield _Places(workers, of_machine, lambda games, stop, _: cluster.play_all(games, workers, stop))
 
 
 def _match(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"], memory: int) -> "Match":
@@ -187,17 +188,21 @@ def _settings(args: argparse.Namespace, match: "Match") -> dict:
 
 def _play(match: "Match", games: list[dict], most: int, places: _Places, journal: "Journal | None") -> tuple[str, int]:
     """Plays the games that are missing and adds them; returns what has stopped it, "" for nothing, and the exit status."""
+    from jaxgo.commands.progress import shown
+
     there = {game["number"] for game in games}
     left = [number for number in range(1, most + 1) if number not in there]
-    say, interrupted = _Progress(most, games), threading.Event()
+    interrupted = threading.Event()
     # Not an exception: games are noted whole or not at all.
     before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
-        for game, record in places.play_all([(match, number) for number in left], interrupted.is_set):
-            if journal is not None:
-                journal.add(game, record)
-            games.append(game)
-            say(game)
+        with shown("jaxgo match", most, "beginning") as show:
+            say = _Progress(show, most, games)
+            for game, record in places.play_all([(match, number) for number in left], interrupted.is_set, say.moved):
+                if journal is not None:
+                    journal.add(game, record)
+                games.append(game)
+                say.finished(game)
     except Exception as error:  # whatever ends a game in its process, or the process: what is finished is not lost
         stopped = f"failed: {type(error).__name__}: {error}"
         print(f"jaxgo match: {stopped}", file=sys.stderr)
@@ -226,22 +231,40 @@ def _referee(args: argparse.Namespace) -> str:
 
 
 class _Progress:
-    """Says on stderr how far the match has come."""
+    """Says how far the match has come, by `jaxgo.commands.progress.shown`."""
 
-    def __init__(self, games: int, before: list[dict]):
-        self._games, self._before, self._start = games, len(before), time.monotonic()
-        self._done, self._won = len(before), sum(game["won"] for game in before)
+    def __init__(self, show: "Show", games: int, before: list[dict]):
+        self._show, self._games, self._before, self._start = show, games, len(before), time.monotonic()
+        self._done, self._won, self._moves, self._under_way = len(before), sum(game["won"] for game in before), 0, 0
 
-    def __call__(self, game: dict) -> None:
-        """Says so after another game; not by all that is told of a match, which would take long after each of thousands."""
+    def moved(self) -> None:
+        """Another move, where games tell: those side by side end all at a time, and it would seem long until the first does."""
+        self._under_way += 1
+        self._say()
+
+    def finished(self, game: dict) -> None:
+        """Another game."""
+        self._done, self._won, self._moves = self._done + 1, self._won + game["won"], self._moves + game["moves"]
+        self._under_way = max(0, self._under_way - game["moves"] + len(game["opening"]))
+        self._say()
+
+    def _say(self) -> None:
+        """Not by all that is told of a match, which would take long after each of thousands of games."""
         from bench.matches.standing import wilson
+        from jaxgo.commands.progress import time_left
 
-        self._done, self._won = self._done + 1, self._won + game["won"]
-        score = self._won / self._done
-        low, high = wilson(score, self._done)
-        left = (time.monotonic() - self._start) / (self._done - self._before) * (self._games - self._done)
-        said = f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f}), {left:.0f} s left"
-        print(f"jaxgo match: {self._done} of {self._games} games, {said}", file=sys.stderr)
+        here, words = self._done - self._before, [f"{self._done:,} of {self._games:,} games"]
+        if self._done:
+            score = self._won / self._done
+            low, high = wilson(score, self._done)
+            words.append(f"{100 * score:.1f} % ({100 * low:.1f} to {100 * high:.1f})")
+        if here:
+            games, made = self._games - self._done, self._moves + self._under_way
+            left = max(games * self._moves / here - self._under_way, games)
+            words.append(time_left((time.monotonic() - self._start) / max(made, 1) * left))
+        else:
+            words.append(f"{self._under_way:,} moves")
+        self._show(self._done, self._games, ", ".join(words))
 
 
 def lines_of(made: dict) -> list[str]:

@@ -34,17 +34,20 @@ def places(contestants: Sequence[Contestant], size: int, memory: int) -> int:
     return min(MOST, memory // sum(bot.memory(size) for bot in trees)) if trees else MOST
 
 
-def play_all(games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most: int = MOST) -> Iterator[tuple[dict, bytes]]:
+def play_all(
+    games: Sequence[tuple[Match, int]], stop: Callable[[], bool], most: int = MOST, moved: Callable[[], None] = lambda: None
+) -> Iterator[tuple[dict, bytes]]:
     """What `bench.matches.pool.play_all` does, on all devices, in batches of the positions of all games under way.
 
     Args:
       games: the match and the number of each.
       stop: asked a few times a second.
       most: games under way at a time.
+      moved: called after each move that a contestant has chosen.
     """
 
     def begin(match: Match, number: int) -> Callable[[Clock], Steps[tuple[dict, bytes]]]:
         together = dataclasses.replace(match, conditions=dataclasses.replace(match.conditions, side_by_side=True))
-        return lambda clock: play_in_steps(together, number, clock)
+        return lambda clock: play_in_steps(together, number, clock, moved)
 
     return side_by_side((begin(*game) for game in games), most, stop)

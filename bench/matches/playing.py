@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -55,8 +56,10 @@ def play(match: Match, number: int) -> tuple[dict, bytes]:
     return alone(play_in_steps(match, number))
 
 
-def play_in_steps(match: Match, number: int, clock: Clock = time.perf_counter) -> Steps[tuple[dict, bytes]]:
-    """`play`, among other games (`search.in_steps`), by a clock of its own."""
+def play_in_steps(
+    match: Match, number: int, clock: Clock = time.perf_counter, moved: Callable[[], None] = lambda: None
+) -> Steps[tuple[dict, bytes]]:
+    """`play`, among other games (`search.in_steps`), by a clock of its own; `moved` is called after each move of a contestant."""
     start, first_is_black, conditions = clock(), number % 2 == 1, match.conditions
     draws = [Draws(match.seed, number, side) for side in range(2)]
     movers = [_mover(contestant, conditions, own) for contestant, own in zip(match.contestants, draws)]
@@ -64,7 +67,7 @@ def play_in_steps(match: Match, number: int, clock: Clock = time.perf_counter) -
     yield from opening_in_steps(game, match.opening, match.seed, (number - 1) // 2)
     black, white = movers if first_is_black else movers[::-1]
     most = None if conditions.seconds is None else conditions.seconds + conditions.grace
-    played = yield from play_game_in_steps(black, white, game, seconds=most, clock=clock)
+    played = yield from play_game_in_steps(black, white, game, seconds=most, clock=clock, on_move=lambda *_: moved())
     winner, result, referee = played.winner, played.result, None
     if played.ending in (SCORE, TOO_LONG):
         verdict = judge(game, match.referee, conditions)

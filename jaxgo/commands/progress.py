@@ -58,41 +58,65 @@ class Progress:
 
 @contextmanager
 def progress_on_stderr(total: int) -> Iterator[Progress]:
-    """Shows done and total, playouts per second and time left on stderr; single lines where it is no terminal.
+    """Shows done and total, playouts per second and time left on stderr.
 
     Args:
-      total: playouts of the whole job, as far as is known.
+      total: playouts of the whole job, as far as is known; 0 where nothing is.
     """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Progress(_plain())
-        return
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}")
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("compiling", total=total or None, figures="")
-
-        def show(progress: Progress, done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, description="playing", figures=_figures(progress, done, total))
-
-        yield Progress(show)
+    with shown("jaxgo", total, "compiling") as show:
+        yield Progress(lambda progress, done, total: show(done, total, _figures(progress, done, total)))
 
 
 def _figures(progress: Progress, done: int, total: int) -> str:
+    """"" while it is too early to tell how fast it is."""
     rate = progress.rate()
-    text = f"{done:,} of {total:,} playouts"
-    return text if rate is None else f"{text}, {rate:,.0f} playouts/s, {(total - done) / rate:,.0f} s left"
+    left = "" if rate is None else f", {rate:,.0f} playouts/s, {time_left((total - done) / rate)}"
+    return f"{done:,} of {total:,} playouts{left}" if left else ""
 
 
-def _plain() -> Callable[[Progress, int, int], None]:
-    """Progress as whole lines, few and fewer: for logs."""
-    due = _FIRST_LINE_SECONDS
+Show = Callable[[float, float, str], None]
+"""Shows how much is done, of how much, and what is to be said of it: "" for nothing yet."""
 
-    def show(progress: Progress, done: int, total: int) -> None:
+
+@contextmanager
+def shown(command: str, total: float, first: str = "") -> Iterator[Show]:
+    """How far long work has come, on stderr: a bar in a terminal; elsewhere, for logs, whole lines, few and fewer.
+
+    Args:
+      command: its name, with which lines begin.
+      total: the whole work; 0 where it is not known.
+      first: what is said beside the bar at first.
+    """
+    console = Console(stderr=True, markup=False, highlight=False)
+    if not console.is_terminal:
+        yield _lines(command)
+        return
+    columns = SpinnerColumn(), BarColumn(), TextColumn("{task.description}", markup=False)
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(first, total=total or None)
+
+        def show(done: float, total: float, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=text or None)
+
+        yield show
+
+
+def _lines(command: str) -> Show:
+    start, due = time.monotonic(), _FIRST_LINE_SECONDS
+
+    def show(done: float, total: float, text: str) -> None:
         nonlocal due
-        now = progress.seconds()
-        if now < due or progress.rate() is None:
-            return
-        due = now + min(max(now / 2, 1.0), _MOST_SECONDS)
-        print(f"jaxgo: {_figures(progress, done, total)}", file=sys.stderr, flush=True)
+        now = time.monotonic() - start
+        if text and now >= due:
+            due = now + min(max(now / 2, 1.0), _MOST_SECONDS)
+            print(f"{command}: {text}", file=sys.stderr, flush=True)
 
     return show
+
+
+def time_left(seconds: float) -> str:
+    """In words: "59 s left"; from 100 s on "0:01:40 left", in hours, minutes and seconds."""
+    if (whole := round(seconds)) < 100:
+        return f"{whole} s left"
+    minutes, rest = divmod(whole, 60)
+    return "{}:{:02}:{:02} left".format(*divmod(minutes, 60), rest)

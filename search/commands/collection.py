@@ -1,13 +1,11 @@
 """`jaxgo collection`: the positions of many games evaluated, on this machine or on a Ray cluster, as Parquet tables."""
 
 import argparse
-import contextlib
 import json
 import re
 import signal
 import sys
 import time
-from collections.abc import Iterator
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
 from search.commands import options
@@ -16,8 +14,6 @@ SUMMARY = "the positions of many games, evaluated here or on a Ray cluster, as P
 
 DEFAULT_PLAYOUTS = 1_000
 _TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
-_FIRST_LINE_SECONDS, _MOST_SECONDS = 5.0, 60.0
-"""Where stderr is no terminal: when the first line of progress comes, and the most time between two; it grows."""
 
 _DESCRIPTION = """\
 Evaluates every position of every game of the inputs, variations included, by playouts, or with --bot by a tree search, and writes
@@ -103,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _bring_to_end(args: argparse.Namespace, work) -> int:
     """Does what is left, and says how far it has come."""
+    from jaxgo.commands.progress import shown
     from search.cluster import ClusterError
     from search.collection.store import Unwritable
 
@@ -110,9 +107,9 @@ def _bring_to_end(args: argparse.Namespace, work) -> int:
     if work.standing.parts_done:
         _say(f"{args.out} holds {work.standing.done:,} of {work.standing.positions:,} positions; going on")
     try:
-        with _progress(args.playouts, work.standing.positions) as show:
-            if not work.standing.complete:
-                _evaluate(args, work, show)
+        if not work.standing.complete:
+            with shown("jaxgo collection", work.standing.positions, "beginning") as show:
+                _evaluate(args, work, lambda standing, under_way: _show(show, standing, under_way / args.playouts, args.playouts))
     except KeyboardInterrupt:
         status, trouble = EXIT_INTERRUPTED, "interrupted"
     except (ClusterError, Unwritable) as error:
@@ -158,55 +155,21 @@ def _tell(args: argparse.Namespace, standing, trouble: str, seconds: float) -> N
         _say(f"{count:,} could not be read, see {args.out}/rejects.parquet; the first: {first.game}: {first.reason}")
 
 
-@contextlib.contextmanager
-def _progress(playouts: int, positions: int) -> Iterator:
-    """Shows on stderr how far it is; single lines where that is no terminal."""
-    from rich.console import Console
-
-    console = Console(stderr=True, markup=False, highlight=False)
-    if not console.is_terminal:
-        yield _Lines(playouts)
-        return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.completed:,.0f}/{task.total:,.0f} positions{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=positions)
-
-        def show(standing, under_way: int) -> None:
-            done = standing.done + under_way / playouts
-            bar.update(task, completed=done, description=_speed(standing, playouts))
-
-        yield show
-
-
-class _Lines:
-    """Progress as whole lines, few and fewer: for logs."""
-
-    def __init__(self, playouts: int):
-        self._playouts, self._start = playouts, time.monotonic()
-        self._due = self._start + _FIRST_LINE_SECONDS
-
-    def __call__(self, standing, under_way: int) -> None:
-        now = time.monotonic()
-        if now < self._due:
-            return
-        self._due = now + min(max((now - self._start) / 2, 1.0), _MOST_SECONDS)
-        done = standing.done + under_way / self._playouts
-        _say(f"{done:,.0f} of {standing.positions:,} positions{_speed(standing, self._playouts)}")
+def _show(show, standing, under_way: float, playouts: int) -> None:
+    """How far it is: `under_way` are the positions' worth of playouts that are made of the parts under way."""
+    done, total = standing.done + under_way, standing.positions
+    show(done, total, f"{done:,.0f} of {total:,} positions{_speed(standing, playouts)}")
 
 
 def _speed(standing, playouts: int) -> str:
     """Speeds, and the time that is left."""
+    from jaxgo.commands.progress import time_left
+
     rate, of_worker, left = standing.rate(), standing.rate_of_worker(), standing.seconds_left()
     text = f", {rate:,.1f} positions/s" if rate else ""
     if of_worker:
         text += f", {of_worker * playouts:,.0f} playouts/s a worker"
-    if left:
-        minutes, seconds = divmod(round(left), 60)
-        hours, minutes = divmod(minutes, 60)
-        text += f", {hours}:{minutes:02d}:{seconds:02d} left"
-    return text
+    return f"{text}, {time_left(left)}" if left else text
 
 
 def _check_arrow() -> None:

@@ -14,6 +14,7 @@ import time
 import pytest
 from sgfmill import sgf
 
+from bench.match import _Progress
 from bench.matches.engine import find_gnugo
 from jaxgo import cli
 from jaxgo.base import source
@@ -62,6 +63,14 @@ def children(process: int) -> list[int]:
     return [int(line) for line in listed.stdout.split()]
 
 
+def wait_for_games(number: int, folder: pathlib.Path, process: subprocess.Popen) -> None:
+    """Until so many games of a match are kept in its folder."""
+    games = folder / "games.jsonl"
+    while not games.exists() or games.read_text().count("\n") < number:
+        assert process.poll() is None, "the match has ended"
+        time.sleep(0.01)
+
+
 def gone(processes: list[int]) -> bool:
     """Whether processes have ended, or do so within some seconds."""
     for _ in range(100):
@@ -96,10 +105,10 @@ def test_a_match_is_the_same_however_it_is_spread(kept):
 
 
 @pytest.mark.parametrize("arguments", [(*QUICK, "--games", "2000", "--workers", "1"), (*AT_ONCE[:-1], "200")])
-def test_an_interrupted_match_reports_its_games_and_ends(arguments):
+def test_an_interrupted_match_reports_its_games_and_ends(arguments, tmp_path):
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
-    with begun(*arguments, "--json") as process:
-        next(line for line in process.stderr if "2 of" in line)
+    with begun(*arguments, "--json", "--output", str(tmp_path)) as process:
+        wait_for_games(2, tmp_path, process)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
@@ -121,10 +130,10 @@ def test_an_interruption_at_the_very_beginning_is_quiet():
     assert err == ""
 
 
-def test_a_process_that_is_lost_ends_the_match_with_what_is_finished():
+def test_a_process_that_is_lost_ends_the_match_with_what_is_finished(tmp_path):
     """As the system does where memory runs out."""
-    with begun(*QUICK, "--games", "2000", "--workers", "2") as process:
-        next(line for line in process.stderr if "2 of" in line)
+    with begun(*QUICK, "--games", "2000", "--workers", "2", "--output", str(tmp_path)) as process:
+        wait_for_games(2, tmp_path, process)
         pools = [child for child in children(process.pid) if "spawn_main" in pathlib.Path(f"/proc/{child}/cmdline").read_text()]
         os.kill(pools[-1], signal.SIGKILL)
         out, err = process.communicate(timeout=120)
@@ -151,7 +160,7 @@ def test_a_match_goes_on_after_it_was_killed(tmp_path, capfd):
     """Killed without warning in the middle of games: all processes end, finished games stay, the others are played once."""
     options = (*QUICK, "--output", str(tmp_path / "match"), "--workers", "1", "--json")
     with begun(*options, "--games", "2000") as process:
-        next(line for line in process.stderr if "3 of" in line)
+        wait_for_games(3, tmp_path / "match", process)
         workers = children(process.pid)
         process.kill()
         process.communicate(timeout=120)
@@ -179,7 +188,7 @@ def test_a_match_at_once_that_was_killed_goes_on_with_the_same_games(tmp_path, c
     """In another process, one by one; together they are the games of a match that nothing has stopped."""
     options = (*AT_ONCE, "--json")
     with begun(*options, "--output", str(tmp_path)) as process:
-        next(line for line in process.stderr if "2 of" in line)
+        wait_for_games(2, tmp_path, process)
         assert not children(process.pid), "there are no workers"
         process.kill()
         process.communicate(timeout=120)
@@ -278,3 +287,20 @@ def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
     assert printed.out == ""
     assert len(printed.err.splitlines()) == 1
     assert message in printed.err
+
+
+def test_progress_counts_moves_until_games_end(monkeypatch):
+    """Games side by side end all at a time: the time that is left goes by the moves of those under way too."""
+    clock, said = iter([0.0, 10.0, 20.0]), []
+    monkeypatch.setattr("bench.match.time.monotonic", lambda: next(clock))
+    progress = _Progress(lambda done, total, text: said.append((done, total, text)), 3, [{"won": 1.0}])
+    for _ in range(90):
+        progress.moved()
+    progress.finished({"won": 0.0, "moves": 50, "opening": ["A1", "A2"]})
+    progress.finished({"won": 0.0, "moves": 40, "opening": ["A1", "A2"]})
+    assert said[0] == (1, 3, "1 of 3 games, 100.0 % (20.7 to 100.0), 1 moves")
+    assert said[89][2].endswith("90 moves")
+    # 48 moves of the one that ended, 42 of the one under way, which may have 50 too: 8 of 92 moves are left, 92 took 10 s.
+    assert said[90:] == [
+        (2, 3, "2 of 3 games, 50.0 % (9.5 to 90.5), 1 s left"), (3, 3, "3 of 3 games, 33.3 % (6.1 to 79.2), 0 s left"),
+    ]  # fmt: skip

@@ -330,7 +330,7 @@ def _start_long_run(*arguments: str) -> subprocess.Popen:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     seen = []
     for line in process.stderr:  # others, such as XLA's logging, may write there too
-        if re.fullmatch(r"jaxgo: [\d,]+ of 200,000,000 playouts, [\d,]+ playouts/s, [\d,]+ s left\n", line):
+        if re.fullmatch(r"jaxgo: [\d,]+ of 200,000,000 playouts, [\d,]+ playouts/s, ([\d,]+ s|\d+:\d\d:\d\d) left\n", line):
             return process
         seen.append(line)
     pytest.fail(f"no progress was shown, only {seen}")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from jaxgo.commands import progress
-from jaxgo.commands.progress import Progress, progress_on_stderr
+from jaxgo.commands.progress import Progress, progress_on_stderr, shown, time_left
 
 
 class Clock:
@@ -68,3 +68,30 @@ def test_a_bar_in_a_terminal(clock: Clock, capsys: pytest.CaptureFixture, monkey
         found(300, 1000)
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
     assert "300 of 1,000 playouts, 100 playouts/s, 7 s left" in text
+
+
+def test_lines_for_logs_become_fewer(clock: Clock, capsys: pytest.CaptureFixture) -> None:
+    with shown("jaxgo match", 1000) as show:
+        for second in range(1000):
+            show(second, 1000, f"{second} of 1000 games" if second > 5 else "")
+            clock.now += 1
+    lines = capsys.readouterr().err.splitlines()
+    times = [int(line.removeprefix("jaxgo match: ").removesuffix(" of 1000 games")) for line in lines]
+    assert times[0] == 6 and 15 < len(times) < 30
+    between = [after - before for before, after in zip(times, times[1:])]
+    assert between == sorted(between) and between[-1] == 60
+
+
+def test_a_bar_shows_at_once_that_there_is_work(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "150")
+    with shown("jaxgo match", 10, "0 [of] 10 games"):
+        pass
+    assert "0 [of] 10 games" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s left"), (99.4, "99 s left"), (99.6, "0:01:40 left"), (3725, "1:02:05 left"), (360_000, "100:00:00 left")]
+)
+def test_time_left(seconds: float, words: str) -> None:
+    assert time_left(seconds) == words

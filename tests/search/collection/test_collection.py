@@ -147,7 +147,7 @@ def test_a_terminal_shows_how_far_it_is(games: pathlib.Path, tmp_path: pathlib.P
     os.close(ours)
     assert process.wait(timeout=300) == 0, shown
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
-    assert re.search(r"[1-9][0-9]*/[1-9][0-9]* positions", text), text
+    assert re.search(r"[1-9][0-9]* of [1-9][0-9]* positions", text), text
     assert "3 could not be read" in text
 
 
