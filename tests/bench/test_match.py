@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 from sgfmill import sgf
@@ -292,7 +293,7 @@ def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
 def test_progress_counts_moves_until_games_end(monkeypatch):
     """Games side by side end all at a time: the time that is left goes by the moves of those under way too."""
     clock, said = iter([0.0, 10.0, 20.0]), []
-    monkeypatch.setattr("bench.match.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("bench.match.time", types.SimpleNamespace(monotonic=lambda: next(clock)))
     progress = _Progress(lambda done, total, text: said.append((done, total, text)), 3, [{"won": 1.0}])
     for _ in range(90):
         progress.moved()
