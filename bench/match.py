@@ -240,16 +240,15 @@ class _Progress:
     def moved(self) -> None:
         """Another move, where games tell: those side by side end all at a time, and it would seem long until the first does."""
         self._under_way += 1
-        self._say()
+        self._show(self._done, self._games, self._words)
 
     def finished(self, game: dict) -> None:
         """Another game."""
         self._done, self._won, self._moves = self._done + 1, self._won + game["won"], self._moves + game["moves"]
         self._under_way = max(0, self._under_way - game["moves"] + len(game["opening"]))
-        self._say()
+        self._show(self._done, self._games, self._words)
 
-    def _say(self) -> None:
-        """Not by all that is told of a match, which would take long after each of thousands of games."""
+    def _words(self) -> str:
         from bench.matches.standing import wilson
         from jaxgo.commands.progress import time_left
 
@@ -264,7 +263,7 @@ class _Progress:
             words.append(time_left((time.monotonic() - self._start) / max(made, 1) * left))
         else:
             words.append(f"{self._under_way:,} moves")
-        self._show(self._done, self._games, ", ".join(words))
+        return ", ".join(words)
 
 
 def lines_of(made: dict) -> list[str]:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 _FIRST_LINE_SECONDS, _MOST_SECONDS = 2.0, 60.0
 """Where stderr is no terminal: when the first line of progress comes, and the most time between two; it grows."""
@@ -64,7 +65,7 @@ def progress_on_stderr(total: int) -> Iterator[Progress]:
       total: playouts of the whole job, as far as is known; 0 where nothing is.
     """
     with shown("jaxgo", total, "compiling") as show:
-        yield Progress(lambda progress, done, total: show(done, total, _figures(progress, done, total)))
+        yield Progress(lambda progress, done, total: show(done, total, lambda: _figures(progress, done, total)))
 
 
 def _figures(progress: Progress, done: int, total: int) -> str:
@@ -74,8 +75,16 @@ def _figures(progress: Progress, done: int, total: int) -> str:
     return f"{done:,} of {total:,} playouts{left}" if left else ""
 
 
-Show = Callable[[float, float, str], None]
-"""Shows how much is done, of how much, and what is to be said of it: "" for nothing yet."""
+Show = Callable[[float, float, Callable[[], str]], None]
+"""Shows how much is done, of how much, and what is to be said of it, "" for nothing yet: asked only where it is shown, so that it
+can be called after each of thousands of small steps, and in any thread."""
+
+
+class _Words(ProgressColumn):
+    """What is to be said of a task."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["words"]() or task.description)
 
 
 @contextmanager
@@ -91,12 +100,11 @@ def shown(command: str, total: float, first: str = "") -> Iterator[Show]:
     if not console.is_terminal:
         yield _lines(command)
         return
-    columns = SpinnerColumn(), BarColumn(), TextColumn("{task.description}", markup=False)
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(first, total=total or None)
+    with Bar(SpinnerColumn(), BarColumn(), _Words(), console=console, transient=True) as bar:
+        task = bar.add_task(first, total=total or None, words=str)
 
-        def show(done: float, total: float, text: str) -> None:
-            bar.update(task, completed=done, total=total, description=text or None)
+        def show(done: float, total: float, words: Callable[[], str]) -> None:
+            bar.update(task, completed=done, total=total, words=words)
 
         yield show
 
@@ -104,10 +112,10 @@ def shown(command: str, total: float, first: str = "") -> Iterator[Show]:
 def _lines(command: str) -> Show:
     start, due = time.monotonic(), _FIRST_LINE_SECONDS
 
-    def show(done: float, total: float, text: str) -> None:
+    def show(done: float, total: float, words: Callable[[], str]) -> None:
         nonlocal due
         now = time.monotonic() - start
-        if text and now >= due:
+        if now >= due and (text := words()):
             due = now + min(max(now / 2, 1.0), _MOST_SECONDS)
             print(f"{command}: {text}", file=sys.stderr, flush=True)
 

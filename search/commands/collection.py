@@ -158,7 +158,7 @@ def _tell(args: argparse.Namespace, standing, trouble: str, seconds: float) -> N
 def _show(show, standing, under_way: float, playouts: int) -> None:
     """How far it is: `under_way` are the positions' worth of playouts that are made of the parts under way."""
     done, total = standing.done + under_way, standing.positions
-    show(done, total, f"{done:,.0f} of {total:,} positions{_speed(standing, playouts)}")
+    show(done, total, lambda: f"{done:,.0f} of {total:,} positions{_speed(standing, playouts)}")
 
 
 def _speed(standing, playouts: int) -> str:

@@ -294,7 +294,7 @@ def test_progress_counts_moves_until_games_end(monkeypatch):
     """Games side by side end all at a time: the time that is left goes by the moves of those under way too."""
     clock, said = iter([0.0, 10.0, 20.0]), []
     monkeypatch.setattr("bench.match.time", types.SimpleNamespace(monotonic=lambda: next(clock)))
-    progress = _Progress(lambda done, total, text: said.append((done, total, text)), 3, [{"won": 1.0}])
+    progress = _Progress(lambda done, total, words: said.append((done, total, words())), 3, [{"won": 1.0}])
     for _ in range(90):
         progress.moved()
     progress.finished({"won": 0.0, "moves": 50, "opening": ["A1", "A2"]})

@@ -73,7 +73,7 @@ def test_a_bar_in_a_terminal(clock: Clock, capsys: pytest.CaptureFixture, monkey
 def test_lines_for_logs_become_fewer(clock: Clock, capsys: pytest.CaptureFixture) -> None:
     with shown("jaxgo match", 1000) as show:
         for second in range(1000):
-            show(second, 1000, f"{second} of 1000 games" if second > 5 else "")
+            show(second, 1000, lambda second=second: f"{second} of 1000 games" if second > 5 else "")
             clock.now += 1
     lines = capsys.readouterr().err.splitlines()
     times = [int(line.removeprefix("jaxgo match: ").removesuffix(" of 1000 games")) for line in lines]
