@@ -1,5 +1,7 @@
 """What a kind of device decides for playouts, and the plain way, which suits any."""
 
+from typing import Any
+
 import jax
 
 from jaxgo.backends import xla
@@ -26,6 +28,10 @@ class Backend:
     """The same for boards that are not in `lanes_by_bytes`."""
     keeps: bool = False
     """Whether its programs are kept on disk (`jaxgo.backends.kept`): only where all that they depend on is in their names."""
+
+    reuses_log: bool = False
+    """Whether a job's chunks lay their moves into the same memory (`jaxgo.backends.xla.play_all`): where to have the system give
+    memory for each costs as much as to play."""
 
     def most_lanes(self, size: int) -> int:
         """How many playouts run at a time on a device or core for a board size."""
@@ -59,13 +65,12 @@ class Backend:
 
     def play_all(
         self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
-        policy: Policy | None = None, last: jax.Array | None = None,
+        policy: Policy | None = None, last: jax.Array | None = None, log: jax.Array | None = None,
     ) -> Records:  # fmt: skip
         """Plays a job's playouts, as a part of a program for the device; see `jaxgo.backends.xla.play_all`."""
+        how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": first_plays, "moves": moves}
         with forms.within(self.form):
-            return xla.play_all(
-                g, columns, job, lanes=lanes, longest=longest, first_plays=first_plays, moves=moves, policy=policy, last=last
-            )
+            return xla.play_all(g, columns, job, **how, policy=policy, last=last, log=log)
 
     def report(self) -> dict[str, object]:
         """What was found out about the device's compiler, for reports."""

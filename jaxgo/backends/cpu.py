@@ -51,6 +51,7 @@ class Cpu(Backend):
     lanes_by_bytes = {4: 1008, 8: 1008, 12: 1072, 20: 688, 24: 688, 28: 528, 32: 368, 48: 208, 56: 208}
     lanes_else = 144
     keeps = True
+    reuses_log = True
 
     def lanes_for(self, most: int, wanted: int) -> int:
         """An odd number of cache lines."""

@@ -33,14 +33,14 @@ class Nvidia(Gpu):
 
     def play_all(
         self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
-        policy: Policy | None = None, last: jax.Array | None = None,
+        policy: Policy | None = None, last: jax.Array | None = None, log: jax.Array | None = None,
     ) -> Records:  # fmt: skip
         """By the kernel where it is on and agrees with XLA on this device, which is looked at on first use of a board size and a
         policy's form."""
         how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": first_plays, "moves": moves}
         how |= {"policy": policy, "last": last}
         if not self.has_kernel(g.size, None if policy is None else PolicyForm.of(policy)):
-            return super().play_all(g, columns, job, **how)
+            return super().play_all(g, columns, job, **how, log=log)
         from jaxgo.backends import nvidia
 
         with forms.within(self.form):

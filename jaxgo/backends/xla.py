@@ -63,7 +63,7 @@ class Flight(NamedTuple):
     rows: jax.Array
     """uint32 [n, columns]: the records."""
     events: jax.Array | None
-    """int16 [n, LOGGED + longest]: moves, in the columns from LOGGED on."""
+    """int16 [n, `log_width`]: moves, in the columns from LOGGED on."""
 
 
 class Supply(NamedTuple):
@@ -151,15 +151,26 @@ def _logged_ticks(
     def step(_, state):
         lanes, events = state
         lanes = ticks(g, lanes, LOGGED, policy=policy)
-        halves = [half for word in lanes.log for half in (word & np.uint32(0xFFFF), word >> np.uint32(16))]
-        moves = jnp.stack([wire.points_of_events(g, half.astype(jnp.int32)) for half in reversed(halves)], axis=1)
+        # In a loop of its own: XLA would work points out one by one where it puts them side by side.
+        pairs = in_one_loop(functools.partial(_pairs_of_points, g), lanes.log[::-1])
+        moves = lax.bitcast_convert_type(jnp.stack(pairs, axis=1), jnp.int16).reshape(-1, LOGGED)
         row = jnp.where(item == np.int32(NO_ITEM), np.int32(events.shape[0]), item)
         place = jnp.stack([row, lanes.plies], axis=1)
         drop = lax.GatherScatterMode.FILL_OR_DROP
-        events = lax.scatter(events, place, moves.astype(jnp.int16), window, unique_indices=True, mode=drop)
+        events = lax.scatter(events, place, moves, window, unique_indices=True, mode=drop)
         return lanes, events
 
     return lax.fori_loop(np.int32(0), jnp.where(running, np.int32(TICKS // LOGGED), np.int32(0)), step, (lanes, events))
+
+
+def _pairs_of_points(g: Geometry, log: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    """uint32: the points of two events each, as int16, the earlier one in the low half; of words with it in the high half."""
+
+    def points(event: jax.Array) -> jax.Array:
+        return wire.points_of_events(g, event.astype(jnp.int32)).astype(jnp.uint32)
+
+    mask, half = np.uint32(0xFFFF), np.uint32(16)
+    return tuple(points(word >> half) & mask | points(word & mask) << half for word in log)
 
 
 def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
@@ -186,6 +197,11 @@ def _change_over(
     if in_loop:
         return _select(leave, new, old)
     return jax.tree.map(lambda n, o: jnp.where(leave != np.int32(0), n, o), new, old)
+
+
+def log_width(longest: int) -> int:
+    """Columns of the memory for moves of playouts of so many plies."""
+    return LOGGED + longest
 
 
 def empty(
@@ -217,7 +233,7 @@ def empty(
         lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log, memory),
         item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none, last), slot=(word,) * columns,
         slot_item=none, taken=zero.astype(np.int32), rows=xp.broadcast_to(zero, (room, columns)),
-        events=None if longest is None else xp.broadcast_to(zero.astype(np.int16) - np.int16(1), (room, LOGGED + longest)),
+        events=None if longest is None else xp.broadcast_to(zero.astype(np.int16) - np.int16(1), (room, log_width(longest))),
     )  # fmt: skip
 
 
@@ -298,6 +314,7 @@ def play_all(
     moves: bool,
     policy: Policy | None = None,
     last: jax.Array | None = None,
+    log: jax.Array | None = None,
 ) -> Records:
     """Plays a job's playouts.
 
@@ -310,6 +327,7 @@ def play_all(
       first_plays, moves: what to record (static).
       policy: whom the playouts ask.
       last: int32 [B], the moves before the positions, as `playout.columns_for` takes them; None where there are none.
+      log: int16 [B * per_position, `log_width`]: memory for the moves, whatever it holds; None to take some.
 
     Returns:
       Records of n = B * per_position playouts; rows of playouts that were not asked for are 0.
@@ -332,7 +350,9 @@ def play_all(
         if policy is not None:
             policy = policy.laid_out(g)
         flight = empty(g, lanes, room, longest if moves else None, first_plays, zero, policy.wants if policy else None)
+        if log is not None:
+            flight = flight._replace(events=jnp.full_like(log, -1))
         everything = Awaited(total, zero.astype(jnp.int32), jnp.int32(room))
         flight = play_on(g, flight, Supply(total, ready, job.max_plies), everything, policy)
         events = None if flight.events is None else flight.events[:, LOGGED:]
-        return wire.unpack(g, tuple(flight.rows.T), events, first_plays)
+        return wire.unpack(g, tuple(flight.rows.T), events, first_plays)._replace(log=flight.events)

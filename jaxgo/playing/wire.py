@@ -86,6 +86,8 @@ class Records(NamedTuple):
     """bool: ended by the cap."""
     events: jax.Array | None
     """int16 [n, max_plies]: every ply's point y * N + x (pass N * N), plus CAPTURE; -1 after the end. None unless `moves`."""
+    log: jax.Array | None = None
+    """int16 [n, more than max_plies]: the memory whose last columns are `events`; None where these lie by themselves."""
 
 
 def num_columns(g: Geometry, first_plays: bool) -> int:

@@ -6,6 +6,7 @@ results where they are of several processes (`jaxgo.running.processes`). Results
 cut nor the order shows in them.
 """
 
+import collections
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -22,6 +23,7 @@ import jaxgo
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of, own_of, teams_of
 from jaxgo.backends.programs import Programs
+from jaxgo.backends.xla import log_width
 from jaxgo.base import forms
 from jaxgo.base.constants import max_plies
 from jaxgo.base.trials import as_by_default
@@ -54,7 +56,7 @@ class Output:
     `jaxgo.results.outcome`) and which records are playouts (bool [B, n]); gives arrays whose first axis is B. Outputs with the
     same function share programs."""
     of_playouts: bool = False
-    """Whether that is as much as there are playouts."""
+    """Whether that is as much as there are playouts; their moves are then given beside it, and not in the records."""
 
     def per_lane(self, workers: Sequence[jax.Device]) -> tuple[int, ...]:
         """Playouts that the workers' chunks have room for, for each lane."""
@@ -71,28 +73,37 @@ def program(
 ):  # fmt: skip
     """The function of a chunk shape on devices (played as their backend does), and the shapes of its arguments.
 
-    It takes a chunk for each device, side by side on the first axis of both arguments, and gives the results likewise: the
-    columns of the positions and their bounds, uint32 [devices, C + 2, positions], and `NUMBERS` numbers. The arrays of a policy
-    of that form, which all chunks share, follow. The results of devices of several processes are given to each of them.
+    It takes a chunk for each device, side by side on the first axis of all arguments, and gives the results likewise. Those of
+    devices of several processes are given to each of them.
+
+    Its arguments are memory for moves, int16 [devices, positions, playouts, `log_width`], where the devices use it again
+    (`_reuses_log`), else None; the columns of the positions and their bounds, uint32 [devices, C + 2, positions]; and `NUMBERS`
+    numbers. The arrays of a policy of that form, which all chunks share, follow. It gives what the output makes of the playouts,
+    and that memory: in its last columns lie the moves, which are given there in any case where the output is of playouts.
     """
     g, backend = geometry(size), backend or backend_of(own_of(devices)[0])
     positions, each = shape
-    lanes = backend.lanes_of_room(lanes, positions * each)
+    lanes, reuses_log = backend.lanes_of_room(lanes, positions * each), _reuses_log(output, backend, devices)
 
-    def chunk(columns, numbers, *arrays):
+    def chunk(log, columns, numbers, *arrays):
         columns, bounds = columns[0, :-2], columns[0, -2:].astype(jnp.int32).T
         job = Job(each, tuple(numbers[0, :2]), *numbers[0, 2:].astype(jnp.int32))
         policy = form.with_arrays(arrays) if form else None
         records = backend.play_all(
-            g, columns, job, lanes=lanes, longest=longest, first_plays=output.first_plays, moves=output.moves, policy=policy
-        )
+            g, columns, job, lanes=lanes, longest=longest, first_plays=output.first_plays, moves=output.moves, policy=policy,
+            log=log[0].reshape(positions * each, -1) if reuses_log else None,
+        )  # fmt: skip
+        moves = records.log if reuses_log else records.events if output.of_playouts else None
+        records = records._replace(log=None, events=None if output.of_playouts else records.events)
         row, column = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
         valid = (row < job.num_positions) & (column < job.num_playouts)
         # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
         out = output.reduce(g, lax.optimization_barrier(records), tuple(columns), bounds, valid)
-        return jax.tree.map(lambda x: x[None], out)
+        moves = None if moves is None else moves.reshape(positions, each, -1)
+        return jax.tree.map(lambda x: x[None], (out, moves))
 
-    shapes = [
+    log = jax.ShapeDtypeStruct((len(devices), positions, each, log_width(longest)), jnp.int16) if reuses_log else None
+    shapes = [log] + [
         jax.ShapeDtypeStruct((len(devices), *x), jnp.uint32)
         for x in ((num_columns_of_position(g) + 2, positions), (NUMBERS,))
     ]
@@ -105,9 +116,15 @@ def program(
         jax.shard_map(in_form, mesh=mesh, in_specs=specs, out_specs=each_its_own, check_vma=False),
         in_shardings=tuple(NamedSharding(mesh, spec) for spec in specs),
         out_shardings=NamedSharding(mesh, PartitionSpec() if processes.are_several(devices) else each_its_own),
+        donate_argnums=0, keep_unused=True,  # what is in that memory is of no use, but the memory is
         compiler_options=backend.compiler_options(),
-    )
+    )  # fmt: skip
     return jitted, shapes
+
+
+def _reuses_log(output: Output, backend: Backend, devices: Sequence[jax.Device]) -> bool:
+    """Whether a worker's chunks lay their moves into the same memory."""
+    return output.moves and backend.reuses_log and not processes.are_several(devices)
 
 
 def _lowered(
@@ -152,6 +169,13 @@ class Plan(NamedTuple):
         """The compiled program for a team of the workers."""
         return _compiled(*self[:-1], devices)
 
+    def log(self, devices: tuple[jax.Device, ...]) -> jax.Array | None:
+        """Memory for the moves of such a team, where it uses it again."""
+        if not _reuses_log(self.output, backend_of(own_of(devices)[0]), devices):
+            return None
+        shape = (len(devices), *self.room, log_width(self.longest))
+        return jnp.zeros(shape, jnp.int16, device=NamedSharding(Mesh(devices, ("devices",)), PartitionSpec("devices")))
+
     @property
     def is_compiled(self) -> bool:
         """Whether the job would compile nothing."""
@@ -164,10 +188,19 @@ class Plan(NamedTuple):
                 self.program(devices)
 
 
-def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], None, None]:
+def results(
+    request: Request, output: Output, place: Callable[[Chunk, Any, np.ndarray | None], None] | None = None
+) -> Generator[tuple[Chunk, Any], None, None]:
     """Does the job and yields each chunk with what was made of it (numpy arrays) as it is finished.
 
     `request.progress` is told of a chunk when the next one is asked for.
+
+    Args:
+      request: the job.
+      output: what is made of it.
+      place: for what is as much as there are playouts. It is called with each chunk, what was made of it and its moves (int16
+        [positions, playouts, at least max_plies], or None), in the workers' threads, so that these copy side by side; when it
+        returns the arrays are no longer its own. What is yielded is then None.
     """
     policy = request.policy
     form, arrays = (PolicyForm.of(policy), jax.tree.leaves(policy)) if policy is not None else (None, [])
@@ -179,6 +212,8 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
     todo = chunks.cut(request.batch, request.num_playouts, room, len(request.workers), request.lanes)
     groups = [todo[i : i + together] for i in range(0, len(todo), together)]
     columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
+    # Several workers may be of one device.
+    idle_logs = collections.defaultdict[tuple[jax.Device, ...], list[jax.Array | None]](list)
 
     def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         take = np.minimum(np.arange(chunk.start, chunk.start + room[0]), request.batch - 1)
@@ -190,17 +225,27 @@ def results(request: Request, output: Output) -> Generator[tuple[Chunk, Any], No
         of_each = [arguments(chunk) for chunk in group + [NO_PLAYOUTS] * (together - len(group))]
         given = [*(np.stack(x) for x in zip(*of_each)), *arrays]
         if several:
-            given = [processes.placed(x, sharding) for x, sharding in zip(given, function.input_shardings[0])]
+            given = [processes.placed(x, sharding) for x, sharding in zip(given, function.input_shardings[0][1:])]
         # Otherwise numpy arrays: to put them on the device first would take longer than the call.
-        return function(*given)
+        logs = idle_logs[devices]
+        return function(logs.pop() if logs else plan.log(devices), *given)
 
-    def end(group: list[Chunk], out: Any) -> list[Any]:
-        out = jax.tree.map(np.asarray, out)
-        return [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
+    def end(group: list[Chunk], made: tuple[Any, jax.Array | None]) -> list[Any]:
+        out = jax.tree.map(np.asarray, made[0])
+        parts = [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
+        if place is None:
+            return parts
+        moves = None if made[1] is None else np.asarray(made[1])[..., -plan.longest :]
+        for i, (chunk, part) in enumerate(zip(group, parts)):
+            place(chunk, part, None if moves is None else moves[i])
+        return [None] * len(group)
 
     def run(group: list[Chunk], devices: tuple[jax.Device, ...]) -> list[Any]:
         with as_by_default(), at_work.on(devices):
-            return end(group, begin(group, devices))
+            made = begin(group, devices)
+            parts = end(group, made)
+            idle_logs[devices].append(made[1])
+            return parts
 
     def in_step() -> processes.InStep:
         same = {"the version of jaxgo": jaxgo.__version__, "the call": output.call} | request.arguments()

@@ -1,18 +1,29 @@
 """Playouts with all their results."""
 
-from typing import Any, Unpack
+import dataclasses
+from typing import Unpack
 
 import jax
 import numpy as np
 
+from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.results.playouts import Playouts, playouts_of
+from jaxgo.running.chunks import Chunk
 from jaxgo.running.jobs import Output, results
 from jaxgo.running.request import Options, Request, takes_options
 
 
 def _each(g, records, columns, bounds, valid) -> Playouts[jax.Array]:
     return playouts_of(g, records, valid.shape[0])
+
+
+def _room(request: Request, moves: bool) -> Playouts[np.ndarray]:
+    """Room for all playouts, which holds anything."""
+    of = (request.batch, request.num_playouts)
+    black, white = (tuple(np.empty(of, np.uint32) for _ in range(geometry(request.size).num_words)) for _ in range(2))
+    events = np.empty((*of, request.max_plies), np.int16) if moves else None
+    return Playouts(np.empty(of, np.int16), np.empty(of, np.int16), np.empty(of, bool), black, white, events, request.size)
 
 
 @takes_options
@@ -36,18 +47,21 @@ def playouts(position: Position, num_playouts: int, *, moves: bool = False, **op
 
     Raises:
       TypeError, ValueError: an argument is not what it must be; before any work is done.
+      MemoryError: there is no room for so many results; likewise.
     """
     if not isinstance(moves, bool):
         raise TypeError(f"moves must be True or False, not {moves!r}")
     request = Request.of(position, num_playouts, **options)
     output = Output(f"playouts(moves={moves})", first_plays=False, moves=moves, reduce=_each, of_playouts=True)
-    out: Any = None
-    for chunk, part in results(request, output):
-        if moves:
-            part = jax.tree.map(lambda x: x[:, :, : request.max_plies] if x.ndim == 3 else x, part)
-        if out is None:
-            out = jax.tree.map(lambda x: np.empty((request.batch, num_playouts, *x.shape[2:]), x.dtype), part)
+    out = _room(request, moves)
+
+    def place(chunk: Chunk, part: Playouts[np.ndarray], played: np.ndarray | None) -> None:
+        if played is not None:
+            part = dataclasses.replace(part, events=played[..., : request.max_plies])
         here = np.s_[chunk.start : chunk.start + chunk.size, chunk.first : chunk.first + chunk.count]
         for target, source in zip(jax.tree.leaves(out), jax.tree.leaves(part)):
             target[here] = source[: chunk.size, : chunk.count]
+
+    for _ in results(request, output, place):
+        pass
     return out
