@@ -1,9 +1,9 @@
 """The progress of long work on stderr: a bar in a terminal, few lines elsewhere. Compiling counts for no speed and estimate."""
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task
@@ -57,7 +57,7 @@ class Progress:
         return seconds + self._last[0] - self._first[0], playouts + self._last[1] - self._first[1]
 
 
-@contextmanager
+@contextlib.contextmanager
 def progress_on_stderr(total: int) -> Iterator[Progress]:
     """Shows done and total, playouts per second and time left on stderr.
 
@@ -87,7 +87,7 @@ class _Words(ProgressColumn):
         return Text(task.fields["words"]() or task.description)
 
 
-@contextmanager
+@contextlib.contextmanager
 def shown(command: str, total: float, first: str = "") -> Iterator[Show]:
     """How far long work has come, on stderr: a bar in a terminal; elsewhere, for logs, whole lines, few and fewer.
 
@@ -117,7 +117,8 @@ def _lines(command: str) -> Show:
         now = time.monotonic() - start
         if now >= due and (text := words()):
             due = now + min(max(now / 2, 1.0), _MOST_SECONDS)
-            print(f"{command}: {text}", file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):  # a log that is full must not end the work
+                print(f"{command}: {text}", file=sys.stderr, flush=True)
 
     return show
 

@@ -1,5 +1,7 @@
 """Progress on stderr: speeds and estimates are of playing, whatever was compiled before or in between."""
 
+import errno
+import io
 import re
 
 import pytest
@@ -57,6 +59,23 @@ def test_the_first_estimate_is_of_playing(clock: Clock, capsys: pytest.CaptureFi
         clock.now += 1
         found(400, 1000)
         assert capsys.readouterr().err == ""  # the lines become fewer
+
+
+def test_a_log_that_is_full_ends_no_work(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        tried = 0
+
+        def flush(self) -> None:
+            self.tried += 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    full = Full()
+    monkeypatch.setattr("sys.stderr", full)
+    with shown("jaxgo match", 10) as show:
+        for done in range(1, 4):
+            clock.now += 60
+            show(done, 10, lambda done=done: f"{done} of 10")
+    assert full.tried == 3
 
 
 def test_a_bar_in_a_terminal(clock: Clock, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
