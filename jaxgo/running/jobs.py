@@ -169,10 +169,8 @@ class Plan(NamedTuple):
         """The compiled program for a team of the workers."""
         return _compiled(*self[:-1], devices)
 
-    def log(self, devices: tuple[jax.Device, ...]) -> jax.Array | None:
-        """Memory for the moves of such a team, where it uses it again."""
-        if not _reuses_log(self.output, backend_of(own_of(devices)[0]), devices):
-            return None
+    def log(self, devices: tuple[jax.Device, ...]) -> jax.Array:
+        """Memory for the moves of such a team."""
         shape = (len(devices), *self.room, log_width(self.longest))
         return jnp.zeros(shape, jnp.int16, device=NamedSharding(Mesh(devices, ("devices",)), PartitionSpec("devices")))
 
@@ -212,8 +210,9 @@ def results(
     todo = chunks.cut(request.batch, request.num_playouts, room, len(request.workers), request.lanes)
     groups = [todo[i : i + together] for i in range(0, len(todo), together)]
     columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
+    reuses_log = _reuses_log(output, backend_of(own_of(request.workers)[0]), request.workers)
     # Several workers may be of one device.
-    idle_logs = collections.defaultdict[tuple[jax.Device, ...], list[jax.Array | None]](list)
+    idle_logs = collections.defaultdict[tuple[jax.Device, ...], list[jax.Array]](list)
 
     def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         take = np.minimum(np.arange(chunk.start, chunk.start + room[0]), request.batch - 1)
@@ -228,7 +227,7 @@ def results(
             given = [processes.placed(x, sharding) for x, sharding in zip(given, function.input_shardings[0][1:])]
         # Otherwise numpy arrays: to put them on the device first would take longer than the call.
         logs = idle_logs[devices]
-        return function(logs.pop() if logs else plan.log(devices), *given)
+        return function(logs.pop() if logs else plan.log(devices) if reuses_log else None, *given)
 
     def end(group: list[Chunk], made: tuple[Any, jax.Array | None]) -> list[Any]:
         out = jax.tree.map(np.asarray, made[0])
@@ -244,7 +243,8 @@ def results(
         with as_by_default(), at_work.on(devices):
             made = begin(group, devices)
             parts = end(group, made)
-            idle_logs[devices].append(made[1])
+            if reuses_log:
+                idle_logs[devices].append(made[1])
             return parts
 
     def in_step() -> processes.InStep:
