@@ -31,11 +31,6 @@ def pytest_configure(config: pytest.Config) -> None:
     trace_all()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: one more than there are cores, as many tests wait, for engines, clocks and programs of their own."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_finish() -> None:
     """What has been imported is no garbage."""
     gc.freeze()
