@@ -31,7 +31,7 @@ class Backend:
 
     reuses_log: bool = False
     """Whether a job's chunks lay their moves into the same memory (`jaxgo.backends.xla.play_all`): where to have the system give
-    memory for each costs as much as to play."""
+    memory for each takes long."""
 
     def most_lanes(self, size: int) -> int:
         """How many playouts run at a time on a device or core for a board size."""

@@ -169,10 +169,9 @@ class Plan(NamedTuple):
         """The compiled program for a team of the workers."""
         return _compiled(*self[:-1], devices)
 
-    def log(self, devices: tuple[jax.Device, ...]) -> jax.Array:
-        """Memory for the moves of such a team."""
-        shape = (len(devices), *self.room, log_width(self.longest))
-        return jnp.zeros(shape, jnp.int16, device=NamedSharding(Mesh(devices, ("devices",)), PartitionSpec("devices")))
+    def log(self, devices: tuple[jax.Device, ...]) -> np.ndarray:
+        """Memory for the moves of such a team's first chunk, in whose place the device puts its own."""
+        return np.empty((len(devices), *self.room, log_width(self.longest)), np.int16)
 
     @property
     def is_compiled(self) -> bool:
