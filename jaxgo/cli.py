@@ -17,6 +17,7 @@ import contextlib
 import difflib
 import gc
 import importlib.metadata
+import io
 import os
 import signal
 import sys
@@ -80,6 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
       The exit status (see the module's text). `argparse` leaves with SystemExit for `--help` and for bad usage.
     """
+    _have_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     entries = _entries()
     if arguments[:1] == ["help"]:  # `jaxgo help evaluate` is what many try first
@@ -115,10 +117,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"jaxgo {name}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough. stdout must not be flushed into the closed pipe once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # the reader (`head`, a pager) has seen enough
+            print(f"jaxgo {name}: error: {error}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:  # what it holds must not be flushed once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
+
+
+def _have_streams() -> None:
+    """Has stdout and stderr lead somewhere where they were closed, and take any letter, those of names in other sets too."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextlib.contextmanager

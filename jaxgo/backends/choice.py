@@ -1,9 +1,10 @@
 """Which backend plays on a device, on how many workers, and how programs for any platform play."""
 
 import functools
+import numbers
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import jax
 from jax import lax
@@ -74,11 +75,11 @@ def workers_of(
       of_all_processes: whether devices of other processes (`jax.distributed`) may be among them.
     """
     local = jax.local_devices()
-    if isinstance(devices, int):
+    if isinstance(devices, numbers.Integral):
         return (local[0],) * checks.integer("devices", devices, 1, MOST_WORKERS)
     if devices is None:
         devices = jax.devices() if of_all_processes else local
-    devices = [devices] if isinstance(devices, jax.Device) else list(devices)
+    devices = list(devices) if isinstance(devices, Iterable) else [devices]
     if not devices or not all(isinstance(d, jax.Device) for d in devices):
         raise TypeError(f"devices must be jax devices or a number of workers, not {devices!r}")
     if len({d.platform for d in devices}) > 1 or len(set(devices)) not in (1, len(devices)):

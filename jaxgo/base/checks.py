@@ -39,6 +39,8 @@ def komi(value) -> float:
         if isinstance(value, (str, bytes)):
             raise TypeError
         number = float(value)
+    except OverflowError:
+        raise ValueError("komi must be finite, not an integer of more than 300 digits") from None
     except (TypeError, ValueError):
         raise TypeError(f"komi must be a number, not {value!r}") from None
     if not math.isfinite(number):
@@ -71,6 +73,13 @@ def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -
         wrong = array[(array < least) | (array > most)]
         raise ValueError(f"{name} must be between {least} and {most}, not {wrong.flat[0]}")
     return array.astype(np.int32) if array.shape == shape else np.full(shape, array, np.int32)
+
+
+def boolean(name: str, value) -> bool:
+    """That `value` is True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value
 
 
 def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:

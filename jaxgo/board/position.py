@@ -57,7 +57,7 @@ class Position:
     def empty(cls, size: int, batch: int = 1, *, to_play: int = BLACK) -> "Position":
         """`batch` empty boards of `size` x `size` points (2 to 25)."""
         size, batch = checks.size(size), checks.integer("batch", batch, 1)
-        checks.one_of("to_play", to_play, (BLACK, WHITE))
+        checks.one_of("to_play", checks.integer("to_play", to_play, -1, 1), (BLACK, WHITE))
         return _make(np.zeros((batch, size, size), np.int8), np.int32(to_play), np.int32(NO_KO), np.int32(0))
 
     @classmethod
@@ -144,6 +144,9 @@ class Position:
         positions = list(positions)
         if not positions:
             raise ValueError("positions must hold at least one position")
+        for position in positions:
+            if not isinstance(position, Position):
+                raise TypeError(f"positions must hold jaxgo.Position objects, not {type(position).__name__}")
         sizes = {p.size for p in positions}
         if len(sizes) > 1:
             raise ValueError(f"positions must be of one size, not {sorted(sizes)}")

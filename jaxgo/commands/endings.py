@@ -29,19 +29,24 @@ class Ending:
     """The points of the stones that are taken off, in order."""
     score: float
     """Black's area minus White's and komi, without them."""
+    at_its_komi: float
+    """The same with the komi of the record."""
     stated: float | None
-    """The same as the record states it; None where it states none."""
+    """The latter as the record states it; None where it states none."""
     by_record: bool
     """Whether they are those that give the record's score, where playouts alone would have taken off others."""
 
 
-def endings(positions: Position, komi: Sequence[float], stated: Sequence[float | None], **options) -> list[Ending]:
+def endings(
+    positions: Position, komi: Sequence[float], its_komi: Sequence[float], stated: Sequence[float | None], **options
+) -> list[Ending]:
     """The ends of games.
 
     Args:
       positions: [B], over.
       komi: points that White gets in each.
-      stated: the scores that their records state, komi counted.
+      its_komi: those that he gets by its record.
+      stated: the scores that their records state, by their komi.
       **options: `seed` and `devices` of `jaxgo.evaluate`.
     """
 
@@ -53,7 +58,12 @@ def endings(positions: Position, komi: Sequence[float], stated: Sequence[float |
 
     boards = np.asarray(positions.to_array())
     found, owners = settled(boards, owners_of)
-    return [_ending(boards[i], found[i], owners[:, i], komi[i], stated[i]) for i in range(len(boards))]
+    out = []
+    for i, board in enumerate(boards):
+        dead, by_record = _dead(board, found[i], owners[:, i], its_komi[i], stated[i])
+        (margin,) = _margins(board, [dead])
+        out.append(Ending(tuple(dead), margin - komi[i], margin - its_komi[i], stated[i], by_record))
+    return out
 
 
 def without(positions: Position, dead: Sequence[Sequence[int]]) -> Position:
@@ -64,26 +74,28 @@ def without(positions: Position, dead: Sequence[Sequence[int]]) -> Position:
     return Position.from_array(boards, to_play=positions.to_play, passes=positions.passes)
 
 
-def _ending(stones: np.ndarray, judged: Statuses, owners: np.ndarray, komi: float, stated: float | None) -> Ending:
+def _dead(
+    stones: np.ndarray, judged: Statuses, owners: np.ndarray, komi: float, stated: float | None
+) -> tuple[list[int], bool]:  # fmt: skip
+    """(the points of the stones to be taken off, whether the record's score says so)."""
     dead = sorted(point for chain, status in judged if status == DEAD for point in chain)
-    (score,) = _scores(stones, [dead], komi)
-    if stated is None or score == stated:
-        return Ending(tuple(dead), score, stated, False)
+    (margin,) = _margins(stones, [dead])
+    if stated is None or margin - komi == stated:
+        return dead, False
     found, mean = chains(stones), held(stones, *owners).mean(axis=0)
     candidates: list[list[int]] = [[]]
     for number in np.argsort(mean, kind="stable"):
         if mean[number] <= ALIVE_BEYOND:
             candidates.append(sorted([*candidates[-1], *found[number]]))
-    agreeing = [points for points, each in zip(candidates, _scores(stones, candidates, komi)) if each == stated]
+    agreeing = [points for points, each in zip(candidates, _margins(stones, candidates)) if each - komi == stated]
     if not agreeing:
-        return Ending(tuple(dead), score, stated, False)
-    nearest = min(agreeing, key=lambda points: abs(len(points) - len(dead)))
-    return Ending(tuple(nearest), stated, stated, True)
+        return dead, False
+    return min(agreeing, key=lambda points: abs(len(points) - len(dead))), True
 
 
-def _scores(stones: np.ndarray, candidates: list[list[int]], komi: float) -> list[float]:
-    """The scores without each of some sets of stones."""
+def _margins(stones: np.ndarray, candidates: list[list[int]]) -> list[int]:
+    """Black's area minus White's without each of some sets of stones."""
     boards = np.repeat(stones[None], len(candidates), axis=0)
     for board, points in zip(boards, candidates):
         board.flat[points] = 0
-    return [int(margin) - komi for margin in np.asarray(Position.from_array(boards).score())]
+    return [int(margin) for margin in np.asarray(Position.from_array(boards).score())]

@@ -115,18 +115,18 @@ def _run(args: argparse.Namespace) -> int:
     policies = [arguments.policy_for(args.policy, size) for size in sorted({each.record.size for each in asked})]
     policy = args.policy if any(policies) else None
     how = playing.How(args.playouts, args.seed, policy, arguments.devices(args.devices))
-    try:
-        groups = [asked] if args.resume else list(playing.in_groups(asked))
-        for group in groups:
+    written = True
+    for group in [asked] if args.resume else list(playing.in_groups(asked)):
+        try:
             reports = _evaluate(group, how, extras, args.resume)
-            if not any(report.rows for report in reports):
-                raise KeyboardInterrupt
-            _show(args, group, reports, extras)
-            if not reports[0].complete:
-                return EXIT_INTERRUPTED
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    return EXIT_FAILED if left_out else EXIT_DONE
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        if not any(report.rows for report in reports):
+            raise KeyboardInterrupt
+        written &= _show(args, group, reports, extras)
+        if not reports[0].complete:
+            return EXIT_INTERRUPTED
+    return EXIT_FAILED if left_out or not written else EXIT_DONE
 
 
 def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: str | None) -> "list[Report]":
@@ -160,8 +160,8 @@ def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: st
     ]  # fmt: skip
 
 
-def _show(args: argparse.Namespace, group: "Sequence[Asked]", reports: "list[Report]", extras: "Extras") -> None:
-    """Prints what has been found of some games, and writes their files."""
+def _show(args: argparse.Namespace, group: "Sequence[Asked]", reports: "list[Report]", extras: "Extras") -> bool:
+    """Prints what has been found of some games, and writes their files; whether all could be written."""
     if args.json:
         from jaxgo.commands.document import as_document
 
@@ -178,5 +178,4 @@ def _show(args: argparse.Namespace, group: "Sequence[Asked]", reports: "list[Rep
             terminal.print_game(report, console, board=extras.num_games == 1)
         terminal.print_footer(reports, console)
     sys.stdout.flush()  # the figures are out before a file can fail
-    for each, report in zip(group, reports):
-        extras.write(each, report)
+    return all([extras.write(each, report) for each, report in zip(group, reports)])

@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxgo.commands import compared, mistakes, outputs
@@ -66,19 +66,27 @@ class Extras:
                 out["compared"] = compared.compared_moves(asked, self.points, how, progress)
         return out
 
-    def write(self, asked: Asked, report: Report) -> None:
-        """Writes a game's files."""
+    def write(self, asked: Asked, report: Report) -> bool:
+        """Writes a game's files, and says so; whether all could be written."""
+        written = True
         if asked in self.records:
             from jaxgo.commands.annotations import annotated_record
 
-            self.records[asked].write_bytes(annotated_record(asked, report))
-            _say_written(self.records[asked])
+            record = annotated_record(asked, report)
+            written &= _written(self.records[asked], lambda path: path.write_bytes(record))
         if asked in self.pictures and report.rows:
             from jaxgo.commands.plots import save_plot
 
-            save_plot(report, self.pictures[asked])
-            _say_written(self.pictures[asked])
+            written &= _written(self.pictures[asked], lambda path: save_plot(report, path))
+        return written
 
 
-def _say_written(path: pathlib.Path) -> None:
+def _written(path: pathlib.Path, write: Callable[[pathlib.Path], object]) -> bool:
+    """Writes a file and says so; whether it could be written."""
+    try:
+        write(path)
+    except OSError as error:
+        print(f"jaxgo: error: {path} cannot be written: {error.strerror or error}", file=sys.stderr)
+        return False
     print(f"jaxgo: wrote {path}", file=sys.stderr)
+    return True

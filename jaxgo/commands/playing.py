@@ -180,10 +180,11 @@ def _endings_of(asked: Sequence[Asked], how: How) -> list[dict[int, Ending]]:
         if not places:
             continue
         over = Position.concatenate(asked[i].every[move] for i, move in places)
-        komi = [asked[i].komi if (stated := asked[i].record.komi) is None else stated for i, _ in places]
+        komi = [asked[i].komi for i, _ in places]
+        its_komi = [asked[i].komi if (stated := asked[i].record.komi) is None else stated for i, _ in places]
         last = [move == len(asked[i].record.moves) for i, move in places]
         results = [asked[i].record.result_points if at_end else None for (i, _), at_end in zip(places, last)]
-        found = endings(over, komi, results, seed=how.seed, devices=how.devices)
+        found = endings(over, komi, its_komi, results, seed=how.seed, devices=how.devices)
         for (i, move), ending in zip(places, found):
             out[i][move] = ending
     return out

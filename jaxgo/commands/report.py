@@ -173,7 +173,9 @@ def ending_text(ending: "Ending", size: int) -> str:
     how = "as the record's result says" if ending.by_record else "as playouts say"
     taken = f"{len(ending.dead)} dead stones are taken off, {how} ({points})" if points else f"no stone is dead, {how}"
     score = f"two passes ended the game there; {taken}: {score_text(ending.score)}"
+    if ending.at_its_komi != ending.score:
+        score = f"{score}; {score_text(ending.at_its_komi)} with the record's komi"
     if ending.stated is None:
         return score
-    agrees = "as the record says" if ending.score == ending.stated else f"but the record says {score_text(ending.stated)}"
+    agrees = "as the record says" if ending.at_its_komi == ending.stated else f"but the record says {score_text(ending.stated)}"
     return f"{score}, {agrees}"

@@ -63,7 +63,7 @@ def _annotate(node: sgf.Tree_node, said: Annotation, size: int) -> None:
                 node.set(name, [_row_column(point, size) for point in points])
     if said.bad and not node.has_property("TE"):
         node.set_raw("BM", b"1")
-    if said.better is not None:
+    if said.better is not None and node.parent is not None:  # beside a move of the root there is no place
         colour, point = said.better
         branch = node.parent.new_child()
         branch.set_move(_LETTERS[colour], _row_column(point, size))

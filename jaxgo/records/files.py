@@ -42,10 +42,12 @@ def sgf_files(names: Iterable[str | os.PathLike]) -> list[str]:
     """The files that names stand for: the name of a file itself, and of a folder all `.sgf` files below it, sorted.
 
     Raises:
-      ValueError: a folder that cannot be read, or holds no such file.
+      ValueError: a folder that cannot be read, or holds no such file; a name that is empty.
     """
     files = []
     for name in names:
+        if not os.fspath(name):
+            raise ValueError("the name of a game record must not be empty")
         path = pathlib.Path(name)
         if not path.is_dir():
             files.append(os.fspath(name))

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 
 from sgfmill import sgf_properties
 
-from jaxgo.base.constants import BLACK, WHITE
+from jaxgo.base import checks
+from jaxgo.base.constants import BLACK, INT32_MAX, WHITE
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position
@@ -168,7 +169,8 @@ class GameRecord:
           move: 0 to the number of moves; None for the last position; "all" for a batch of all of them, number k after k moves.
 
         Raises:
-          ValueError: `move` is out of range, or a move or setup up to there is illegal (the text says which and why).
+          TypeError: `move` is no number.
+          ValueError: it is out of range, or a move or setup up to there is illegal (the text says which and why).
         """
         last = len(self.moves)
         if isinstance(move, str):
@@ -177,7 +179,7 @@ class GameRecord:
             return self.positions()
         if move is None:
             move = last
-        if not 0 <= move <= last:
+        if checks.integer("move", move, -INT32_MAX) not in range(last + 1):
             raise ValueError(f"move must be from 0 to {last}, the number of moves of the game record, not {move}")
         import jax
 

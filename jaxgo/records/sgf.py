@@ -3,8 +3,10 @@
 Source of the format: SGF FF[4], https://www.red-bean.com/sgf/ .
 """
 
+import codecs
 import os
 import re
+import unicodedata
 
 from sgfmill import sgf, sgf_grammar, sgf_properties
 
@@ -20,6 +22,10 @@ _DEFAULT_SIZE = 19  # FF[4]: what a Go record without SZ means
 MOST_BYTES = 1 << 24
 #: A text begins like this, after a byte order mark and what a mail's header may hold; no name of a file does.
 _BEGINS_A_GAME = re.compile(r"^\ufeff?\s*\(\s*;", re.MULTILINE)
+#: Where a record names its character set.
+_CHARACTER_SET = re.compile(rb"(?<![A-Za-z])CA\s*\[\s*([^\]\s]+)\s*\]")
+#: Under these names records have letters of wider sets.
+_WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "big5": "cp950"}
 
 
 def read_game(path_or_text: str | bytes | os.PathLike) -> GameRecord:
@@ -54,7 +60,8 @@ def parse(path_or_text: str | bytes | os.PathLike) -> tuple[sgf.Sgf_game, tuple[
     Raises:
       ValueError: the file cannot be read, holds no SGF, or no Go game on a square board of 2 to 25.
     """
-    data, name = _read(path_or_text)
+    given, name = _read(path_or_text)
+    data, in_utf8 = (given.encode("utf-8", "replace"), True) if isinstance(given, str) else _readable(given)
     try:
         root = sgf_grammar.parse_sgf_game(data)
     except ValueError as error:
@@ -65,15 +72,17 @@ def parse(path_or_text: str | bytes | os.PathLike) -> tuple[sgf.Sgf_game, tuple[
         raise ValueError(f"{name} is an SGF record of another game, GM[{game_kind}]; Go is GM[1]")
     size = _size(_raw(properties, "SZ"), name)
     properties["SZ"] = [str(size).encode()]
+    if in_utf8:
+        properties["CA"] = [b"UTF-8"]
     return _game(root, data), _notes(root, data)
 
 
-def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:
-    """The record's bytes, and what to call it in errors."""
+def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes | str, str]:
+    """The record, and what to call it in errors."""
     if isinstance(path_or_text, bytes):
         return path_or_text, "the given text"
     if isinstance(path_or_text, str) and _BEGINS_A_GAME.search(path_or_text) and not os.path.isfile(path_or_text):
-        return path_or_text.encode(), "the given text"
+        return path_or_text, "the given text"
     if not isinstance(path_or_text, (str, os.PathLike)):
         raise TypeError(f"path_or_text must be a path or the text of an SGF game record, not {type(path_or_text).__name__}")
     name = repr(os.fspath(path_or_text))
@@ -86,6 +95,27 @@ def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes, str]:
     if len(read) > MOST_BYTES:
         raise ValueError(f"the game record {name} cannot be read: it has more than {MOST_BYTES:,} bytes")
     return read, name
+
+
+def _readable(data: bytes) -> tuple[bytes, bool]:
+    """A record as `sgfmill` can read it, which goes by bytes; and whether it is now in UTF-8.
+
+    In Shift_JIS, Big5, GBK and their kin the second byte of a letter may be one that stands for a backslash or a bracket.
+    """
+    named = _CHARACTER_SET.search(data)
+    if named is None:
+        return data, False
+    try:
+        codec = codecs.lookup(named[1].decode("ascii")).name
+        codec = _WIDER.get(codec, codec)
+        text = data.decode(codec)
+        letters = {letter for letter in text if letter > "\x7f"}
+        doubtful = any(byte < 0x80 for letter in letters for byte in letter.encode(codec))
+        if doubtful and named[0].decode("ascii") in text:
+            return text.encode(), True
+    except (LookupError, UnicodeError):  # there is no such set, or the record is not in it
+        pass
+    return data, False
 
 
 def _game(root: sgf_grammar.Coarse_game_tree, data: bytes) -> sgf.Sgf_game:
@@ -216,8 +246,12 @@ def _move(raw: bytes, number: int, colour: int, size: int) -> int:
 
 
 def _text(node: sgf.Node, identifier: str) -> str:
-    """A text property for people to read: wrongly encoded letters are replaced rather than refused."""
+    """A text property for people to read: wrongly encoded letters are replaced rather than refused, and none moves a cursor."""
     if not node.has_property(identifier):
         return ""
     value = sgf_grammar.simpletext_value(node.get_raw(identifier))
-    return value.decode(node.get_encoding(), "replace").strip()
+    try:
+        text = value.decode(node.get_encoding(), "replace")
+    except (LookupError, UnicodeError):  # Python has codecs that are not of texts
+        text = value.decode("latin-1")
+    return "".join(letter for letter in text if unicodedata.category(letter) != "Cc").strip()

@@ -41,7 +41,16 @@ class MoveStatistics:
     num_playouts: int
 
     def plus(self, other: "MoveStatistics") -> "MoveStatistics":
-        """The statistics of these playouts and others, as if made in one call."""
+        """The statistics of these playouts and others of the same positions, as if made in one call.
+
+        Raises:
+          ValueError: the positions' number or size are others.
+        """
+        if not isinstance(other, MoveStatistics):
+            raise TypeError(f"other must be a jaxgo.MoveStatistics, not {type(other).__name__}")
+        if self.weight.shape != other.weight.shape:
+            shapes = f"{self.weight.shape} and {other.weight.shape}"
+            raise ValueError(f"move statistics of one (batch, points) can be added, not of {shapes}")
         return MoveStatistics.from_units(self._units() + other._units(), self.num_playouts + other.num_playouts)
 
     def each(self) -> "list[MoveStatistics]":

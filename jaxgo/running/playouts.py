@@ -6,6 +6,7 @@ from typing import Unpack
 import jax
 import numpy as np
 
+from jaxgo.base import checks
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.results.playouts import Playouts, playouts_of
@@ -49,8 +50,7 @@ def playouts(position: Position, num_playouts: int, *, moves: bool = False, **op
       TypeError, ValueError: an argument is not what it must be; before any work is done.
       MemoryError: there is no room for so many results; likewise.
     """
-    if not isinstance(moves, bool):
-        raise TypeError(f"moves must be True or False, not {moves!r}")
+    checks.boolean("moves", moves)
     request = Request.of(position, num_playouts, **options)
     output = Output(f"playouts(moves={moves})", first_plays=False, moves=moves, reduce=_each, of_playouts=True)
     out = _room(request, moves)

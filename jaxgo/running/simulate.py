@@ -4,6 +4,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxgo.backends.choice import compiler_options, play_anywhere
@@ -54,8 +55,11 @@ def simulate(
       `Playouts` of jax arrays.
 
     Raises:
-      TypeError, ValueError: a static argument is not what it must be.
+      TypeError, ValueError: an argument that is not traced is not what it must be.
     """
+    if not isinstance(position, Position):
+        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    checks.boolean("moves", moves)
     if position.to_play.ndim == 0:  # one position, as `vmap` hands them over
         one = jax.tree.map(lambda x: x[None], position)
         made = simulate(
@@ -69,9 +73,16 @@ def simulate(
     checks.integer("the batch times num_playouts", batch * num_playouts, 1, INT32_MAX // longest)
     if lanes is not None:
         checks.integer("lanes", lanes, 1, MOST_LANES)
-    streams = jnp.arange(batch, dtype=jnp.int32) if streams is None else jnp.asarray(streams, jnp.int32)
+    if streams is None:
+        streams = np.arange(batch, dtype=np.int32)
+    elif not is_traced(streams):
+        streams = checks.integers("streams", streams, (batch,), 0, INT32_MAX)
+    if not is_traced(first_playout):
+        first_playout = checks.integer("first_playout", first_playout, 0)
+        checks.integer("first_playout + num_playouts", first_playout + num_playouts, 1)
     words = draws.seed_words(check_seed(seed))
-    arguments = position, jnp.broadcast_to(streams, (batch,)), words, jnp.asarray(first_playout, jnp.int32)
+    streams, first_playout = jnp.asarray(streams, jnp.int32), jnp.asarray(first_playout, jnp.int32)
+    arguments = position, jnp.broadcast_to(streams, (batch,)), words, first_playout
     how, asked = (num_playouts, longest, moves, lanes), policy_of(policy, size)
     if is_traced(arguments, asked):
         return over_mesh(functools.partial(_play, *how), *arguments, shared=(asked,))

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -213,6 +214,45 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     process.stderr.close()
     assert process.wait(120) == 1
     assert "Traceback" not in error and "BrokenPipe" not in error
+
+
+def _evaluate(redirection: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    code = "import sys\nfrom jaxgo import cli\nsys.exit(cli.main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "evaluate", "--playouts", "20", *arguments]
+    line = f"{shlex.join(command)} {redirection}"
+    return subprocess.run(line, shell=True, capture_output=True, text=True, timeout=120, env=os.environ | environment)
+
+
+def test_a_full_disk_is_told_in_a_line(tmp_path) -> None:
+    """What can be written is."""
+    games, out = tmp_path / "games", tmp_path / "out"
+    games.mkdir()
+    out.mkdir()
+    for name in ("a.sgf", "b.sgf"):
+        (games / name).write_text("(;SZ[2])")
+    (out / "a.sgf").symlink_to("/dev/full")
+    done = _evaluate("", str(games), "--sgf", str(out))
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "a.sgf" in done.stdout
+    assert f"jaxgo: error: {out / 'a.sgf'} cannot be written: No space left on device" in done.stderr
+    assert f"jaxgo: wrote {out / 'b.sgf'}" in done.stderr and (out / "b.sgf").read_bytes().startswith(b"(;")
+    for unbuffered in ("", "1"):
+        done = _evaluate("> /dev/full", "--size", "2", PYTHONUNBUFFERED=unbuffered)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == "jaxgo evaluate: error: [Errno 28] No space left on device"
+
+
+def test_letters_that_stdout_does_not_have_are_spelled(tmp_path) -> None:
+    """The playouts are not lost for a name."""
+    path = tmp_path / "game.sgf"
+    path.write_text("(;SZ[2]CA[UTF-8]PB[李])", "utf-8")
+    done = _evaluate("", str(path), PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0 and "\\u674e" in done.stdout
+
+
+def test_messages_do_not_land_among_the_results(tmp_path) -> None:
+    """With stderr closed there is nowhere for them to go."""
+    done = _evaluate("2>&-", "--size", "2", "--json", "--sgf", str(tmp_path / "out.sgf"))
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 1 and json.loads(done.stdout)
 
 
 EVALUATE = ("evaluate", "--size", "2", "--playouts", "100")

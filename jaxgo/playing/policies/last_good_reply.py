@@ -53,8 +53,7 @@ class Replies:
     def __init__(self, size: int, forgetting: bool = True, *, replies: Any = None):
         if replies is None:
             replies = np.full((2, checks.size(size) ** 2 + 1), NO_REPLY, np.int32)
-            if not isinstance(forgetting, bool):
-                raise TypeError(f"forgetting must be True or False, not {forgetting!r}")
+            checks.boolean("forgetting", forgetting)
         self.size, self.forgetting, self.replies = size, forgetting, replies
 
     def update(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Replies":

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base import checks
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
@@ -52,8 +53,7 @@ class Patterns(Policy):
     def __init__(self, p: float = 1.0, *, save: bool = True, match: bool = True, capture: bool = True):
         self.chance, self.save, self.match, self.capture = chance_of("p", p), save, match, capture
         for name in self.STATIC:
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
+            checks.boolean(name, getattr(self, name))
 
     save: bool
     match: bool

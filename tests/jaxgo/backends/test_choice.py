@@ -3,6 +3,7 @@
 import warnings
 
 import jax
+import numpy as np
 import pytest
 
 from jaxgo.backends import choice
@@ -64,6 +65,8 @@ def test_the_only_cpu_is_all_its_cores_however_it_is_named():
         ([], TypeError, "devices must be jax devices or a number of workers"),
         (["cpu"], TypeError, "devices must be jax devices or a number of workers, not"),
         ("cpu", TypeError, "devices must be jax devices or a number of workers, not"),
+        (1.5, TypeError, r"devices must be jax devices or a number of workers, not \[1.5\]"),
+        (np.int64(0), ValueError, "devices must be between 1 and"),
     ],
 )
 def test_bad_devices_are_refused(devices, error, text):

@@ -352,6 +352,8 @@ BAD_INPUT = {
     "play: one of two": (lambda: Position.from_array(EMPTY).play(np.array([3, 77])), r"77"),
     "play: wrong number": (lambda: Position.from_array(EMPTY).play(np.array([1, 2, 3])), r"points.*3"),
     "play: float": (lambda: Position.empty(5).play(1.0), r"points.*(1\.0|float)"),
+    "empty: to_play of each": (lambda: Position.empty(5, 2, to_play=np.array([1, -1])), r"to_play must be an integer, not array"),
+    "concatenate: no positions": (lambda: Position.concatenate([Position.empty(5), 3]), r"positions must hold .*, not int"),
     "concatenate: nothing": (lambda: Position.concatenate([]), r"(positions|empty|at least one|none)"),
     "concatenate: sizes": (lambda: Position.concatenate([Position.empty(5), Position.empty(6)]), r"size.*5.*6"),
 }

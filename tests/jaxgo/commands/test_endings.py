@@ -5,6 +5,7 @@ import pathlib
 import pytest
 
 import jaxgo
+from jaxgo import cli
 from jaxgo.commands.endings import endings, without
 from jaxgo.records.sgf import read_game
 from tests.jaxgo.commands.documents import documents
@@ -33,7 +34,8 @@ def _ended() -> jaxgo.Position:
     ],
 )
 def test_dead_stones(stated: float | None, dead: list[str], score: float, by_record: bool) -> None:
-    (found,) = endings(_ended(), [3.5], [stated], seed=0)
+    (found,) = endings(_ended(), [3.5], [3.5], [stated], seed=0)
+    assert found.at_its_komi == found.score
     assert (found.score, found.stated, found.by_record) == (score, stated, by_record)
     assert sorted(jaxgo.coordinate(point, 5) for point in found.dead) == dead
     cleared = without(_ended(), [found.dead])
@@ -62,3 +64,9 @@ def test_the_last_row_is_without_dead_stones(capsys, tmp_path: pathlib.Path, res
     assert (sorted(row["dead"]), row["score"], row["win_rate"]) == (dead, score, float(score[0] == "B"))
     assert row["board"][1] == "O.XO." and (row["ownership"][1][0] == 1.0) == ("A4" in dead)
     assert row["dead_by_record"] == (result == "W+9.5")
+    # Another komi changes who wins, not what is dead.
+    (row,) = documents(capsys, str(path), "--move", "2", "--playouts", "50", "--komi", "50.5")[0]["positions"]
+    other = {"B+1.5": "W+45.5", "W+9.5": "W+56.5"}[score]
+    assert (sorted(row["dead"]), row["score"], row["win_rate"]) == (dead, other, 0.0)
+    assert cli.main(["evaluate", str(path), "--move", "2", "--playouts", "50", "--komi", "50.5"]) == 0
+    assert f": {other}; {score} with the record's komi" in " ".join(capsys.readouterr().out.split())

@@ -1,5 +1,6 @@
 """Annotated records: what was there stays, what is said stands at its move, and any character set can hold it."""
 
+import pytest
 from sgfmill import sgf
 
 from jaxgo.records.annotated import Annotation, annotated
@@ -37,6 +38,21 @@ def test_records_in_any_character_set() -> None:
         assert root.get("C") == f"{'é' if name == 'latin-1' else '碁'}\n\nmore" and first.get("C") == "one"
     broken = annotated(b"(;SZ[5]CA[utf-8]C[\xff];B[cc])", 5, {0: Annotation("more")})
     assert b"C[\xff\n\nmore]" in broken
+
+
+@pytest.mark.parametrize(("name", "letter"), [("shift_jis", "十"), ("big5", "許"), ("gbk", "乗")])
+def test_letters_that_hold_a_backslash_or_a_bracket(name: str, letter: str) -> None:
+    """Such a record is in UTF-8 afterwards."""
+    assert set(letter.encode(name)) & set(b"\\]")
+    (root, first) = _nodes(annotated(f"(;SZ[5]CA[{name}]C[{letter}];B[cc])".encode(name), 5, {0: Annotation("more")}))
+    assert root.get("C") == f"{letter}\n\nmore" and root.get("CA") == "UTF-8" and first.get_move() == ("b", (2, 2))
+
+
+def test_a_move_of_the_root_has_no_place_for_a_better_one() -> None:
+    said = {1: Annotation("better was C3", bad=True, better=(1, 12))}
+    (root, second) = _nodes(annotated("(;SZ[5]B[aa];W[cc])", 5, said))
+    assert root.get("C") == "better was C3" and root.get_raw("BM") == b"1" and len(root) == 1
+    assert second.get_move() == ("w", (2, 2))
 
 
 def test_an_empty_board() -> None:

@@ -24,6 +24,8 @@ def test_folders_stand_for_the_records_below_them(tmp_path: pathlib.Path) -> Non
     empty.mkdir()
     with pytest.raises(ValueError, match=f"the folder '{empty}' holds no .sgf file"):
         sgf_files([empty])
+    with pytest.raises(ValueError, match="the name of a game record must not be empty"):  # not the folder that one is in
+        sgf_files([""])
 
 
 def test_files_are_read_in_order_and_the_unreadable_told(tmp_path: pathlib.Path) -> None:

@@ -269,6 +269,38 @@ def test_komi_that_cannot_be_is_left_out(text: str, why: str) -> None:
     assert record.remarks == (f"the game record's komi, KM[{text}], is left out: {why}",)
 
 
+@pytest.mark.parametrize(
+    ("charset", "codec", "black"),
+    [
+        ("Shift_JIS", "shift_jis", "本因坊秀予"), ("shift-jis", "cp932", "十段"), ("Big5", "big5", "許家元"),
+        ("big5", "big5", "周俊勳許"), ("GB2312", "gbk", "榎乗"), ("GB18030", "gb18030", "榎乗𠀀"), ("EUC-JP", "euc_jp", "秀予"),
+        ("ISO-2022-JP", "iso2022_jp", "本因坊"), ("EUC-KR", "euc_kr", "이창호"), ("UTF-8", "utf-8", "許"),
+    ],
+)  # fmt: skip
+def test_letters_whose_bytes_look_like_sgf(charset: str, codec: str, black: str) -> None:
+    """In most of these sets a letter's second byte may be that of a backslash or a bracket, which must not end the property."""
+    text = f"(;CA[{charset}]SZ[9]PB[{black}]KM[6.5];B[ee]C[{black}];W[cc](;B[gg])(;B[gc]))"
+    record = read_game(text.encode(codec))
+    assert (record.black, record.komi, len(record.moves)) == (black, 6.5, 3)
+    assert record.notes == ("the game has 2 branches; the first is read",)
+    assert read_game(text) == record  # whatever it says of its characters, a text in memory is one
+
+
+def test_a_record_that_is_not_in_its_character_set() -> None:
+    """Broken bytes are no reason to refuse it."""
+    record = read_game("(;CA[Big5]SZ[9]PB[許家元]PW[A".encode("big5") + b"\xff" + b"]KM[6.5];B[ee])")
+    assert record.komi == 6.5 and len(record.moves) == 1
+
+
+def test_control_characters_in_names_do_not_reach_terminals() -> None:
+    assert read_game("(;SZ[9]PB[\x1b[31mA\x07n\x85n])").black == "[31mAnn"
+
+
+@pytest.mark.parametrize("codec", ["hex", "base64", "rot13", "idna", "utf-16"])
+def test_codecs_that_are_of_no_character_set(codec: str) -> None:
+    assert read_game(f"(;SZ[9]CA[{codec}]PB[Ann]KM[6.5];B[ee])".encode()).komi == 6.5
+
+
 def test_names_in_any_encoding() -> None:
     assert read_game("(;SZ[9]CA[UTF-8]PB[呉清源])".encode()).black == "呉清源"
     assert read_game(b"(;SZ[9]CA[no-such-codec]PB[M\xfcller])").black == "Müller"

@@ -142,3 +142,8 @@ def test_bad_input_says_what_is_wrong(position, playouts):
         jaxgo.statistics_of(position[0], playouts)
     with pytest.raises(ValueError, match="komi"):
         jaxgo.move_statistics(position, 10, komi=float("nan"))
+    two = jaxgo.statistics_of(position, playouts)
+    with pytest.raises(ValueError, match=r"of one \(batch, points\) can be added, not of \(2, 25\) and \(1, 25\)"):
+        two.plus(two.each()[0])
+    with pytest.raises(TypeError, match="other must be a jaxgo.MoveStatistics, not int"):
+        two.plus(3)

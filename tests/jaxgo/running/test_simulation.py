@@ -130,11 +130,19 @@ def test_shard_map(expected):
         (dict(lanes=0), r"lanes.*\b0\b"),
         (dict(seed=-1), "seed.*-1"),
         (dict(seed=1.5), r"seed.*1\.5"),
+        (dict(moves="no"), "moves must be True or False, not 'no'"),
+        (dict(streams=0.7), "streams must hold integers, not float64"),
+        (dict(streams=[1, 2]), r"streams must be one integer or have shape \(3,\), not \(2,\)"),
+        (dict(streams=np.array([0, 1, 2**31])), rf"streams must be between 0 and {2**31 - 1}, not {2**31}"),
+        (dict(first_playout=-1), "first_playout must be between 0 and .*, not -1"),
+        (dict(first_playout=0.9), r"first_playout must be an integer, not 0\.9"),
+        (dict(first_playout=2**31 - 3), r"first_playout \+ num_playouts"),
+        (dict(position=np.zeros((1, 5, 5))), "position must be a jaxgo.Position, not ndarray"),
     ],
 )
-def test_bad_static_arguments_are_refused(options, match):
+def test_bad_arguments_are_refused(options, match):
     with pytest.raises((ValueError, TypeError), match=match):
-        jaxgo.simulate(three_positions(SIZE), **(dict(num_playouts=5) | options))
+        jaxgo.simulate(**(dict(position=three_positions(SIZE), num_playouts=5) | options))
 
 
 def test_vmap_over_positions(expected):
