@@ -10,6 +10,9 @@ The names, dictionaries and their meaning are those of KataGo (https://lightvect
 
 import dataclasses
 import json
+from collections.abc import Iterable
+
+from jaxgo import BLACK, WHITE
 
 #: What is played, whatever is asked for.
 PLAYED = {
@@ -25,6 +28,8 @@ _ALLOWED = {
     "whiteHandicapBonus": ("0", "N", "N-1"),
 }
 _OTHER_KEYS = {"score": "scoring", "multiStoneSuicideLegal": "suicide", "multiStoneSuicide": "suicide"}
+#: Komi that rules may state, at most.
+MOST_KOMI = 1e6
 _TERRITORY_KOMI, _BUTTON_KOMI, _AREA_KOMI = 6.5, 7.0, 7.5
 
 
@@ -64,7 +69,7 @@ class Ruleset:
     handicap: str = "0"
     """Points that White gets for N handicap stones: "0", "N" or "N-1"."""
     komi: float = _AREA_KOMI
-    """What White usually gets under the rules that were asked for."""
+    """What White gets where nobody says: what the dictionary says, or what is usual under these rules."""
 
     def as_json(self) -> dict:
         """KataGo's dictionary of what is played."""
@@ -75,6 +80,31 @@ class Ruleset:
         if stones < 2:
             return 0
         return {"0": 0, "N": stones, "N-1": stones - 1}[self.handicap]
+
+
+def handicap_stones(set_up: Iterable[int], moves: Iterable[tuple[int, int]], num_points: int) -> list[int]:
+    """How many handicap stones stand after so many moves of a game, as KataGo counts them; the last number holds from there on.
+
+    They are Black's stones on the board before the first move, unless White has some there too, and Black's moves before White's
+    first, passes aside. Where White then moves twice in a row, somebody sets a position up, and no move counts.
+
+    Args:
+      set_up: the colours of the stones before the first move.
+      moves: (colour, point) of each move, P for a pass.
+      num_points: P.
+    """
+    set_up, moves = list(set_up), list(moves)
+    if WHITE in set_up:
+        return [0]
+    counts = [len(set_up)]
+    for number, (colour, point) in enumerate(moves, start=1):
+        counts.append(counts[-1] + (colour == BLACK and point != num_points))
+        if colour == WHITE:
+            if number < len(moves) and moves[number][0] == WHITE:
+                return [*counts, len(set_up)]
+            if point != num_points:
+                break
+    return counts
 
 
 #: What is played when nobody asks for anything.
@@ -111,7 +141,8 @@ def find(rules: str | dict) -> tuple[Ruleset, str | None]:
         matters = ("scoring", "tax", "hasButton", "ko", "suicide")
     else:
         raise _unknown(rules)
-    komi = _TERRITORY_KOMI if wanted["scoring"] == "TERRITORY" else _BUTTON_KOMI if wanted["hasButton"] else _AREA_KOMI
+    usual = _TERRITORY_KOMI if wanted["scoring"] == "TERRITORY" else _BUTTON_KOMI if wanted["hasButton"] else _AREA_KOMI
+    komi = wanted.get("komi", usual)
     different = [key for key in matters if wanted[key] != PLAYED[key]]
     return Ruleset(name, wanted["whiteHandicapBonus"], komi), _warning(name, different)
 
@@ -121,7 +152,10 @@ def _checked(asked: dict, rules) -> dict:
     wanted = {**PLAYED, "whiteHandicapBonus": "0"}
     for key, value in asked.items():
         key = _OTHER_KEYS.get(key, key)
-        if key == "komi":  # KataGo takes it here too; the query's or the game's own komi counts
+        if key == "komi":  # KataGo takes it here too
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MOST_KOMI:
+                raise _unknown(rules)
+            wanted[key] = float(value)
             continue
         if isinstance(value, str):
             value = value.upper()

@@ -30,6 +30,10 @@ _PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETO
 _UNUSED = "Unexpected or unused field, do you have a typo?"
 #: The most playouts of a position, so that a sum of them is exact.
 MOST_VISITS = 10**9
+#: A longer time than so many seconds is none; KataGo's clients send 1e20.
+LONGEST = 1e9
+#: Priorities, at least and at most; some clients send the time in milliseconds.
+PRIORITIES = -(2**62), 2**62
 #: What one query may hold: moves of the game, and moves to avoid or to keep to, however often the same ones.
 MOST_MOVES, MOST_RESTRICTED = 1_000, 2_000
 #: Characters of an id, which every reply repeats.
@@ -73,7 +77,7 @@ class Query:
     report_every: float | None
     """Seconds between reports during the search."""
     first_report: float | None
-    """Seconds until the first."""
+    """Seconds until the first; alone it asks for one report."""
     restrictions: Restrictions | None
     """Moves to avoid or to keep to."""
 
@@ -81,6 +85,11 @@ class Query:
     def points(self) -> int:
         """P."""
         return self.size**2
+
+    @property
+    def reports(self) -> bool:
+        """Whether reports during the search are wanted."""
+        return self.report_every is not None or self.first_report is not None
 
     @property
     def num_bytes(self) -> int:
@@ -98,15 +107,8 @@ class Query:
 
     @functools.cached_property
     def _handicap(self) -> list[int]:
-        """Handicap stones before the first move, and after each as long as White has not played."""
-        if any(colour == WHITE for colour, _ in self.stones):
-            return [0]
-        counts = [len(self.stones)]
-        for colour, point in self.moves:
-            if point != self.points and colour == WHITE:
-                break
-            counts.append(counts[-1] + (point != self.points and colour == BLACK))
-        return counts
+        """Handicap stones after each of the first moves."""
+        return rulesets.handicap_stones((colour for colour, _ in self.stones), self.moves, self.points)
 
 
 def read_object(line: bytes) -> dict:
@@ -173,27 +175,29 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
         raise QueryError("Two stones on one point", "initialStones")
     moves = tuple(_plays(_at_most(take.array("moves"), MOST_MOVES, "moves"), "moves", size))
     named = take.value("initialPlayer", None)
-    first = moves[0][0] if moves else BLACK
+    given = [colour for colour, _ in stones]
+    first = moves[0][0] if moves else WHITE if len(given) > 1 and WHITE not in given else BLACK  # after handicap stones White
     if named is not None:
         first = _colour(named, "initialPlayer")
     rules, warning = _rules(take)
     if warning:
         warnings.append(("rules", warning))
-    komi = take.number("komi", rules.komi, -1e6, 1e6)
+    komi = take.number("komi", rules.komi, -rulesets.MOST_KOMI, rulesets.MOST_KOMI)
     turns, priorities = _turns(take, len(moves))
     settings, visits = take.mapping("overrideSettings", {}), take.integer("maxVisits", None, 1, MOST_VISITS)
     override = fields.Fields(settings, "overrideSettings")
-    visits = override.integer("maxVisits", visits, 1, MOST_VISITS)
-    visits = override.integer("maxPlayouts", visits, 1, MOST_VISITS)
+    of_settings = override.integer("maxVisits", None, 1, MOST_VISITS)
+    limits = [of_settings if visits is None else visits, override.integer("maxPlayouts", None, 1, MOST_VISITS)]
+    visits = min((limit for limit in limits if limit is not None), default=None)
     perspective = override.one_of("reportAnalysisWinratesAs", "BLACK", tuple(_PERSPECTIVES), any_case=True)
-    seconds = override.number("maxTime", None, 0.0, 1e9)
+    seconds = override.number("maxTime", None, 0.0, 1e20)
     line = override.integer("analysisPVLen", 15, 1, 1000)
     override.skip(*_SETTINGS_WITHOUT_EFFECT)
     if override.left:
         warnings.append(("overrideSettings", short(f"Unknown or unused settings: {', '.join(override.left)}")))
     query = Query(
         id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
-        komi=komi, visits=visits, seconds=seconds,
+        komi=komi, visits=visits, seconds=None if seconds is None or seconds > LONGEST else seconds,
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
         perspective=_PERSPECTIVES[perspective],
         wanted=Wanted(
@@ -242,7 +246,7 @@ def _rules(take: fields.Fields) -> tuple[rulesets.Ruleset, str | None]:
 
 def _turns(take: fields.Fields, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The turns asked about, each once, and their priorities."""
-    turns, priority = take.array("analyzeTurns", (last,)), take.integer("priority", 0, -(2**31), 2**31 - 1)
+    turns, priority = take.array("analyzeTurns", (last,)), take.integer("priority", 0, *PRIORITIES)
     _at_most(turns, MOST_MOVES + 1, "analyzeTurns")
     for turn in turns:
         if not fields.is_integer(turn) or not 0 <= turn <= last:
@@ -251,8 +255,9 @@ def _turns(take: fields.Fields, last: int) -> tuple[tuple[int, ...], tuple[int, 
     if not turns:
         raise QueryError("Must hold at least one turn number", "analyzeTurns")
     priorities = take.array("priorities", [priority] * len(turns))
-    if len(priorities) != len(turns) or not all(fields.is_integer(p) and abs(p) < 2**31 for p in priorities):
-        raise QueryError("Must be an array of integers, one for each of analyzeTurns", "priorities")
+    least, most = PRIORITIES
+    if len(priorities) != len(turns) or not all(fields.is_integer(p) and least <= p <= most for p in priorities):
+        raise QueryError(f"Must be an array of integers from {least} to {most}, one for each of analyzeTurns", "priorities")
     by_turn = dict(zip(reversed(turns), reversed(priorities)))
     turns = tuple(dict.fromkeys(turns))
     return turns, tuple(by_turn[turn] for turn in turns)

@@ -85,7 +85,7 @@ class Task:
         """Starts the task's clocks."""
         now, query = time.monotonic(), self.query
         self.deadline = None if query.seconds is None else now + query.seconds
-        if query.report_every is not None:
+        if query.reports:
             self.next_report = now + (query.report_every if query.first_report is None else query.first_report)
 
     def report_is_due(self) -> bool:
@@ -93,9 +93,12 @@ class Task:
         return self.next_report is not None and not self.reporting and time.monotonic() >= self.next_report
 
     def set_next_report(self) -> None:
-        """A report is made now: sets the time of the next one, in step with the others unless that has passed."""
+        """A report is made now: sets the time of the next one, if any, in step with the others unless that has passed."""
         now, every = time.monotonic(), self.query.report_every
-        self.next_report = self.next_report + every if self.next_report + every > now else now + every
+        if every is None:
+            self.next_report = None
+        else:
+            self.next_report = self.next_report + every if self.next_report + every > now else now + every
 
     def late(self) -> bool:
         """Whether the time is up."""
@@ -145,7 +148,7 @@ class Batch:
         first = tasks[0]
         self._komi, self._seed, self._playouts = first.komi, first.seed, first.playouts
         self._position, self._making = None, threading.Lock()
-        self.reports = any(task.query.report_every is not None for task in tasks)
+        self.reports = any(task.query.reports for task in tasks)
         self.issued, self._found = 0, None
 
     @staticmethod

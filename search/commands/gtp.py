@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_memory_argument(parser)
     threads = "cores that play, or calls at a time on the first of other devices (default: all cores, all devices)"
     parser.add_argument("--threads", type=options.count(1, 1024), metavar="N", help=threads)
-    parser.add_argument("--log", metavar="FILE", help="write the whole conversation there, with times")
+    log = "write the whole conversation there, with times, behind what the file holds"
+    parser.add_argument("--log", metavar="FILE", help=log)
     configuration.add_argument(parser)
 
 

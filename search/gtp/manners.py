@@ -73,4 +73,4 @@ class Resignation:
 
 
 def _is_handicap_opening(table: Table, colour: int) -> bool:
-    return table.handicap > 1 and colour == WHITE and len(table.game.moves) < table.size**2 // HANDICAP_OPENING
+    return table.handicap > 1 and colour == WHITE and table.played < table.size**2 // HANDICAP_OPENING

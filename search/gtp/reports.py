@@ -138,6 +138,12 @@ def _owners(owners: np.ndarray) -> list[str]:
     return [f"{x:.6g}" for x in owners.reshape(-1).tolist()]
 
 
+def _float(x: float) -> str:
+    """A number with a point: Sabaki takes a rate without one for Leela Zero's, in ten thousandths."""
+    text = f"{x:.6g}"
+    return text if "." in text or "e" in text else f"{text}.0"
+
+
 def _pairs(values: dict, keys: tuple[str, ...]) -> list[str]:
-    shown = {key: f"{values[key]:.6g}" if isinstance(values[key], float) else str(values[key]) for key in keys if key in values}
+    shown = {key: _float(values[key]) if isinstance(values[key], float) else str(values[key]) for key in keys if key in values}
     return [word for pair in shown.items() for word in pair]

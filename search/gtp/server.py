@@ -78,11 +78,11 @@ class Log:
     """The whole conversation with the time of each part, in a file that is up to date at any moment.
 
     Args:
-      path: of the file, which is written anew.
+      path: of the file, which goes on behind what it holds: a server starts its engine for each game.
     """
 
     def __init__(self, path: str):
-        self._file, self._lock = open(path, "w", encoding="utf-8", errors="replace"), threading.Lock()
+        self._file, self._lock = open(path, "a", encoding="utf-8", errors="replace"), threading.Lock()
 
     def __call__(self, direction: str, text: str) -> None:
         """Notes a text."""

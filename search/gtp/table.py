@@ -41,6 +41,17 @@ class Table:
         return self.nominal_komi + self.rules.handicap_bonus(self.handicap)
 
     @property
+    def handicap(self) -> int:
+        """Handicap stones, set up or played before White's first move; 0 without."""
+        number = rulesets.handicap_stones(self._set_up, self.game.moves, self.size**2)[-1]
+        return number if number > 1 else 0
+
+    @property
+    def played(self) -> int:
+        """Moves since the handicap stones stand."""
+        return len(self.game.moves) - max(0, self.handicap - len(self._set_up))
+
+    @property
     def stones(self) -> np.ndarray:
         """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 is the top."""
         return np.asarray(self.game.position.to_array())[0]
@@ -55,8 +66,7 @@ class Table:
             policy_of(begun(self._policy, size), size)
         except ValueError as error:
             raise Failure(f"{protocol.UNACCEPTABLE_SIZE}: {error}") from None
-        self.handicap = 0
-        self.game = Game(Position.empty(size))
+        self._begin(Game(Position.empty(size)))
 
     def load(self, path: str, before: int | None) -> None:
         """A game record's position before a move number, by default after all moves. What is remarkable is said on stderr.
@@ -74,7 +84,8 @@ class Table:
             raise Failure(f"cannot load file: {error}") from None
         for remark in record.remarks:
             protocol.remark(remark)
-        self.game, self.nominal_komi, self.handicap = game, komi, record.handicap if record.handicap > 1 else 0
+        self.nominal_komi = komi
+        self._begin(game)
 
     def record(self) -> bytes:
         """The game as an SGF record; its rules are those that were played."""
@@ -87,7 +98,6 @@ class Table:
     def place_handicap(self, points: list[int]) -> None:
         """Handicap stones on the empty board; White moves next."""
         self.set_up({point: BLACK for point in points}, WHITE)
-        self.handicap = len(points)
 
     def set_up(self, stones: dict[int, int], to_play: int) -> None:
         """These stones alone, points and colours, and a player to move; there is no game before.
@@ -97,8 +107,12 @@ class Table:
         """
         board = np.zeros(self.size**2, np.int8)
         board[list(stones)] = list(stones.values())
-        self.game = Game(Position.from_array(board.reshape(self.size, self.size), to_play=to_play))
-        self.handicap = 0
+        self._begin(Game(Position.from_array(board.reshape(self.size, self.size), to_play=to_play)))
+
+    def _begin(self, game: Game) -> None:
+        self.game = game
+        stones = np.asarray(game.positions[0].to_array())
+        self._set_up = stones[stones != 0].tolist()
 
     @property
     def empty(self) -> bool:

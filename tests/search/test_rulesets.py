@@ -66,6 +66,37 @@ def test_unknown_rules(rules):
         rulesets.find(rules)
 
 
+def test_komi_of_a_dictionary():
+    """The dictionaries that KataGo writes hold one; what is stated counts where the query says nothing."""
+    assert rulesets.find({"komi": 0.5})[0].komi == 0.5
+    assert rulesets.find({"komi": -3, "scoring": "TERRITORY"})[0].komi == -3.0
+    assert rulesets.find('{"hasButton": true}')[0].komi == 7.0
+    for komi in ("7.5", None, True, 1e7, float("nan")):
+        with pytest.raises(ValueError, match="Could not parse rules: "):
+            rulesets.find({"komi": komi})
+
+
+BLACK, WHITE, PASS = 1, -1, 81
+
+
+@pytest.mark.parametrize(
+    ("set_up", "moves", "expected"),
+    [
+        ([], [], [0]),
+        ([1, 1, 1], [], [3]),
+        ([1, 1, -1], [(BLACK, 3)], [0]),
+        ([], [(BLACK, 3), (WHITE, 4), (BLACK, 5)], [0, 1, 1]),
+        ([1, 1], [(BLACK, 3), (BLACK, 4), (WHITE, 5), (BLACK, 6)], [2, 3, 4, 4]),
+        ([], [(BLACK, 3), (WHITE, PASS), (BLACK, 4), (WHITE, PASS), (BLACK, PASS), (WHITE, 5)], [0, 1, 1, 2, 2, 2, 2]),
+        ([], [(BLACK, 3), (BLACK, 4), (WHITE, 5), (WHITE, 6), (BLACK, 7)], [0, 1, 2, 2, 0]),
+        ([1, 1], [(BLACK, 4), (WHITE, PASS), (WHITE, 6)], [2, 3, 3, 2]),
+    ],
+)  # fmt: skip
+def test_handicap_stones_of_a_game(set_up, moves, expected):
+    """As `computeNumHandicapStones` of KataGo counts them."""
+    assert rulesets.handicap_stones(set_up, moves, PASS) == expected
+
+
 @pytest.mark.parametrize(("handicap", "points"), [("0", [0, 0, 0, 0]), ("N", [0, 0, 2, 9]), ("N-1", [0, 0, 1, 8])])
 def test_points_for_handicap_stones(handicap, points):
     assert [rulesets.Ruleset("", handicap).handicap_bonus(stones) for stones in (0, 1, 2, 9)] == points

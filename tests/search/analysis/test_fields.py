@@ -88,6 +88,7 @@ def test_stones_and_players_that_are_set(talk):
         ("aga", [], [["B", "A1"], ["B", "B2"]], 1),
         ("tromp-taylor", [], [["B", "A1"], ["B", "B2"]], 0),
         ("chinese", [], [["B", "A1"]], 0),
+        ("chinese", ["B C3", "B D3", "W A1", "W A2", "B B1"], [], 0),
         ("chinese", [], [["B", "A1"], ["B", "B2"], ["W", "C3"]], 0),
     ],
 )
@@ -102,6 +103,35 @@ def test_komi_is_that_of_the_rules_where_none_is_given():
     del asked["komi"]
     assert read_query(asked | {"rules": "japanese"})[0].komi == 6.5
     assert read_query(asked | {"rules": "chinese"})[0].komi == 7.5
+    assert read_query(asked | {"rules": {"scoring": "AREA", "komi": 0.5}})[0].komi == 0.5
+    assert read_query(asked | {"rules": {"komi": 0.5}, "komi": 3})[0].komi == 3
+
+
+@pytest.mark.parametrize(
+    ("stones", "moves", "colour"),
+    [([], [], 1), (["B A1"], [], 1), (["B A1", "B C3"], [], -1), (["B A1", "B C3", "W B2"], [], 1), (["B A1", "B C3"], ["B B2"], 1)],
+)
+def test_who_moves_first_where_nobody_says(stones, moves, colour):
+    """After handicap stones it is White."""
+    asked = query("first", *moves, initialStones=[stone.split() for stone in stones])
+    assert read_query(asked)[0].to_play(0) == colour
+    assert read_query(asked | {"initialPlayer": "W"})[0].to_play(0) == -1
+
+
+@pytest.mark.parametrize(
+    ("visits", "settings", "expected"),
+    [
+        (300, {"maxVisits": 3000}, 300), (None, {"maxVisits": 3000}, 3000), (300, {"maxPlayouts": 3000}, 300),
+        (3000, {"maxPlayouts": 300}, 300), (None, {"maxPlayouts": 3000, "maxVisits": 300}, 300), (None, {}, None),
+    ],
+)  # fmt: skip
+def test_the_strictest_limit_counts_and_the_querys_before_its_settings(visits, settings, expected):
+    assert read_query(query("limits", maxVisits=visits, overrideSettings=settings))[0].visits == expected
+
+
+def test_what_clients_send_for_no_limit():
+    found = read_query(query("no limit", overrideSettings={"maxTime": 1e20}, priority=1_800_000_000_000))[0]
+    assert (found.seconds, found.priorities) == (None, (1_800_000_000_000,))
 
 
 def test_moves_to_avoid_and_to_keep_to(talk):
@@ -125,7 +155,7 @@ def test_the_length_of_variations(talk):
 
 
 def test_settings(talk):
-    reply = talk.ask(query("visits", overrideSettings={"maxVisits": 250, "wideRootNoise": 0.04}, maxVisits=10**9))
+    reply = talk.ask(query("visits", overrideSettings={"maxVisits": 250, "wideRootNoise": 0.04}))
     assert reply["rootInfo"]["visits"] <= 256
     assert not [r for r in talk.replies if "warning" in r]
     late = talk.ask(query("time", maxVisits=10**9, overrideSettings={"maxTime": 0.2}))

@@ -125,6 +125,17 @@ def test_reports_during_the_search(talk, kind):
     assert len(talk.replies) == number + 1, "no report comes after the last reply"
 
 
+@pytest.mark.parametrize("kind", ["maxVisits", "playouts"])
+def test_one_report_where_only_its_time_is_given(talk, kind):
+    talk.send(query("one", **{kind: 10**9}, firstReportDuringSearchAfter=0.01))
+    (report,) = talk.wait(lambda replies: replies)
+    assert report["isDuringSearch"] is True
+    assert talk.ask(query("meanwhile", maxVisits=2_000))["id"] == "meanwhile"
+    talk.send({"id": "t", "action": "terminate", "terminateId": "one"})
+    talk.wait(lambda replies: any(reply["id"] == "t" for reply in replies))
+    assert [reply["isDuringSearch"] for reply in talk.replies if reply["id"] == "one"] == [True, False]
+
+
 @pytest.fixture
 def narrow():
     """A service that has one search under way at a time."""

@@ -194,6 +194,14 @@ def test_a_pass_that_wins_needs_no_report():
         client.ok("undo")
 
 
+@pytest.mark.parametrize(("rate", "text"), [(1.0, "1.0"), (0.0, "0.0"), (1e-7, "1e-07"), (0.25, "0.25"), (0.9999999, "1.0")])
+def test_katas_rates_have_a_point(rate, text):
+    """Sabaki takes whole numbers for ten thousandths."""
+    info = {"move": "C3", "visits": 5, "winrate": rate, "scoreMean": -3.0, "pv": ["C3"]}
+    line = reports.kata_line(Findings(5, [info], {"winrate": rate}), True)
+    assert f" winrate {text} " in line and line.endswith(f"rootInfo winrate {text}") and " scoreMean -3.0 " in line
+
+
 def test_cgos_letters_are_those_of_the_server():
     values = np.array([-1.0, 1.0, 0.0, -2.0, 2.0])
     found = Findings(1, [], {"winrate": 0.5, "scoreLead": 0.0, "visits": 1}, ownership=values)

@@ -155,6 +155,19 @@ def test_white_gives_no_game_up_in_a_handicaps_opening():
     assert found.index(True) == 27 // 2 + 1 + 2
 
 
+def test_handicap_stones_may_be_played():
+    """As OGS's bots are told of them; White's opening lasts as long as after stones that were set up."""
+    table, resigns = Table(EngineOptions(size=9)), Resignation(0.05)
+    stones, found = [(1, point) for point in (20, 24, 56, 60)], []
+    for ply in range(0, 40, 2):
+        table.game.moves[:] = [*stones, *[(-1, 0), (1, 81)] * (ply // 2)]
+        assert (table.handicap, table.played) == (4, ply)
+        found.append(resigns(table, -1, choice(table, 0.01)))
+    assert found.index(True) == 27 // 2 + 1 + 2
+    table.game.moves[:] = [(1, 20), (-1, 0)]
+    assert (table.handicap, table.played) == (0, 2)
+
+
 def test_resigns_by_the_protocol():
     client = Client(5, resign=0.9, visits=1_000)
     client.ok("komi 50")

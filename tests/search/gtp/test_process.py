@@ -277,6 +277,10 @@ def test_the_conversation_is_logged_with_times_and_a_signal_ends_waiting(tmp_pat
         engine.process.send_signal(signal.SIGTERM)
         assert engine.process.wait(timeout=60) == 0
 
+    with Piped("--log", str(log)) as engine:
+        engine.ok("6 version")
+        assert log.read_text().splitlines()[:2] == lines, "the log goes on: servers start their engine for each game"
+
 
 @pytest.mark.parametrize(
     ("arguments", "message"),

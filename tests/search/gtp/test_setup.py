@@ -28,6 +28,19 @@ def test_handicap_goes_where_custom_has_it():
         assert client.fails(f"fixed_handicap {stones}") == "invalid number of stones"
 
 
+def test_handicap_stones_that_are_played_cost_the_same():
+    played, placed = Client(5), Client(5)
+    played.play("b A1", "b C3", "b E5")
+    placed.ok("set_free_handicap A1 C3 E5")
+    for client in (played, placed):
+        client.ok("kata-set-rules chinese")
+        client.ok("komi 0.5")
+    assert played.engine.table.komi == placed.engine.table.komi == 3.5
+    assert "HA[3]" in played.ok("printsgf")
+    played.play("w B2", "w B3")
+    assert played.engine.table.komi == 0.5, "somebody sets a position up"
+
+
 def test_a_client_places_handicap_and_the_rules_say_what_it_costs():
     client = Client(5, visits=64)
     assert client.ok("set_free_handicap A1 c3 E5") == ""
