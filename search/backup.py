@@ -99,7 +99,8 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
       memory: the tree, a `search.nodes.Memory`.
       terms: what to go by, a `Terms`.
       history: uint64 [n], hashes of the game's positions before the root.
-      leaves: int32 [n], the nodes, as `search.descent.choose_and_ask` fills them.
+      leaves: int32 [n], the nodes, as `search.descent.choose_and_ask` fills them; each is NONE once its results are there, and
+        what is NONE is passed over.
       rows: int32 [n], the row of each leaf in the results; NONE for ends of the game.
       results: the results, a `jaxgo.running.leaf_results.Rows`.
       played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
@@ -110,6 +111,9 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
     playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])
+        leaves[i] = NONE
+        if leaf == NONE:
+            continue
         x = memory.nodes[leaf]
         if x.state == NEW and repeats(memory, history, leaf, hash_of(results.positions[row], at)):
             strike(memory, parent_of(memory, leaf), np.int64(x.move))
@@ -214,9 +218,12 @@ def take_back(memory, leaf, playouts, losses):
 
 @compiled
 def take_round_back(memory, leaves, playouts, losses):
-    """Takes the visits of a round's leaves back, int32 [n], the last first."""
+    """Takes the visits of a round's leaves back, int32 [n], the last first; all are NONE then, and what was is passed over."""
     for i in range(len(leaves) - 1, -1, -1):
-        take_back(memory, np.int64(leaves[i]), playouts, losses)
+        leaf = np.int64(leaves[i])
+        leaves[i] = NONE
+        if leaf != NONE:
+            take_back(memory, leaf, playouts, losses)
 
 
 @part

@@ -12,13 +12,16 @@ from search.in_steps import Question, Steps, alone
 from search.replay import together
 from search.root import RootStatistics
 
+#: Playouts of a move, at most.
+MOST_VISITS = 1 << 50
+
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
     """How long a player may think: at least one of the two."""
 
     visits: int | None = None
-    """Playouts."""
+    """Playouts, up to 2**50; bots without a tree stop at 2**31 - 1."""
     seconds: float | None = None
     """Time on the clock on the wall."""
 
@@ -26,7 +29,7 @@ class Limits:
         if self.visits is None and self.seconds is None:
             raise ValueError("limits must give visits or seconds")
         if self.visits is not None:
-            checks.integer("visits", self.visits, 1)
+            checks.integer("visits", self.visits, 1, MOST_VISITS)
         wrong = isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float, type(None)))
         if wrong or (self.seconds is not None and not 0 < self.seconds < float("inf")):
             raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")

@@ -10,6 +10,7 @@ import numpy as np
 from jaxgo import BLACK, MoveStatistics, Position, move_statistics
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
+from jaxgo.base.constants import INT32_MAX
 from jaxgo.playing.policies.in_order import Policies
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves, useful_moves_in_steps
 from search.game import legal_moves
@@ -108,7 +109,7 @@ class FlatSearch:
     ) -> Steps[int]:
         """`run`, among others (`search.in_steps`)."""
         deadline = None if seconds is None else time.monotonic() + seconds
-        most = checks.INT32_MAX if visits is None else visits
+        most = INT32_MAX if visits is None else min(visits, INT32_MAX)  # as many have numbers
         watched = deadline is not None or stop is not None
         least = first_step(self.position.size, self.devices) if watched else self.LONG_STEP
         step = min(least, self.LONG_STEP)
@@ -168,10 +169,11 @@ class FlatPlayer:
         self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None,
         policy: Policies = None, stream: int = 0,
     ):  # fmt: skip
-        self.rule, self.komi, self.seed, self.cleanup = rule, checks.komi(komi), checks.integer("seed", seed, 0, 2**63), cleanup
+        self.rule, self.komi, self.cleanup = rule, checks.komi(komi), cleanup
+        self.seed = checks.integer("seed", seed, 0, 2**64 - 1)
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
-        self._streams = itertools.count(checks.integer("stream", stream, 0, checks.INT32_MAX))
+        self._streams = itertools.count(checks.integer("stream", stream, 0, INT32_MAX))
         self._lessons = lessons_of(policy, komi=self.komi, seed=self.seed, devices=devices, stream=stream)
 
     def compile(self, size: int) -> None:

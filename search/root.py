@@ -65,7 +65,7 @@ class RootStatistics:
                 rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root),
                 root_visits=int(total), root_win_rate=float(root["wins"] / (2 * total)), root_lead=root_mean - points,
                 root_lead_stdev=float(np.sqrt(np.maximum(root["squares"] / total - root_mean**2, 0.0))),
-                wins_as_it_stands=wins_as_it_stands(tree, black, komi),
+                wins_as_it_stands=result_as_it_stands(tree, black, komi) == outcome.WIN,
             )  # fmt: skip
 
     def as_move_statistics(self) -> MoveStatistics:
@@ -95,30 +95,31 @@ class RootStatistics:
         }
 
 
-def wins_as_it_stands(tree: Tree, black: bool, komi: float) -> bool:
-    """Whether the mover at the root, Black or White, wins if the board is scored now."""
+def result_as_it_stands(tree: Tree, black: bool, komi: float) -> int:
+    """The result of the mover at the root, Black or White, if the board is scored now, in halves (`jaxgo.results.outcome`)."""
     margin = int(tree[tree.root]["margin"])
     bounds = _bounds(komi, tree.moves - 1)
-    return bool(outcome.of_mover(np.int64(margin if black else -margin), bounds, np.bool_(black)) == outcome.WIN)
+    return int(outcome.of_mover(np.int64(margin if black else -margin), bounds, np.bool_(black)))
 
 
 _bounds = functools.lru_cache(outcome.bounds)
 
 
-def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
+def best_move(tree: Tree, *, as_it_stands: int, cleanup: bool) -> int:
     """The move to play at a root that is ready: the most visited; P passes.
 
     A pass is played when there is nothing else; when the other player has passed and the score as it stands wins; or when it is
-    the most visited, the score as it stands wins, and every other move looks worse (as in a seki).
+    the most visited, the score as it stands does not lose, and every other move looks worse (as in a seki). Where the other has
+    passed, a pass brings for sure what the score says, a draw for example, and no other move needs to look worse by any margin.
 
     Args:
       tree: the tree.
-      wins_as_it_stands: whether the mover wins if the board is scored now.
+      as_it_stands: the mover's result if the board is scored now, in halves.
       cleanup: whether the mover passes only where nothing else is left.
     """
     allowed, passing = tree.open(tree.root), tree.moves - 1
-    others = allowed[:-1].any()
-    if tree[tree.root]["passes"] == 1 and wins_as_it_stands and not (cleanup and others):
+    others, after_pass = allowed[:-1].any(), tree[tree.root]["passes"] == 1
+    if after_pass and as_it_stands == outcome.WIN and not (cleanup and others):
         return passing
     visits, wins = tree.visits_and_wins(tree.root)
     visits = np.where(allowed, visits, -1)
@@ -128,7 +129,8 @@ def best_move(tree: Tree, *, wins_as_it_stands: bool, cleanup: bool) -> int:
     if best == passing and others:
         other = int(order[1])
         rate = wins / np.maximum(2 * visits, 1)
-        if cleanup or not wins_as_it_stands or (visits[other] > 0 and rate[best] < rate[other] + PASS_GAIN):
+        gain = 0.0 if after_pass else PASS_GAIN
+        if cleanup or as_it_stands == outcome.LOSS or (visits[other] > 0 and rate[best] < rate[other] + gain):
             return other
     return best
 

@@ -18,6 +18,7 @@ from search.compiled import plain
 from search.descent import Constants, Ties, choose_and_ask
 from search.histories import Played
 from search.knowledge import Knowledge, Numbers
+from search.nodes import NONE
 from search.restrictions import Restrictions
 from search.tree import Tree
 
@@ -41,17 +42,19 @@ LINE = 32
 WAIT = 0.005
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class _Round:
     """Leaves that the device is working on."""
 
     leaves: np.ndarray
-    """int32 [n]: their nodes."""
+    """int32 [n]: their nodes; NONE once a leaf has been seen to, so that an interruption at any moment is made good."""
     rows: np.ndarray
     """int32 [n]: the row of each in the device's results; NONE for ends of the game."""
-    deepest: int
+    stream: int
+    """Of the first of them that the device plays."""
+    deepest: int = 0
     """How many moves below the root the deepest of them lies."""
-    call: object
+    call: object = None
     """The device's, None where nothing is left for it."""
 
 
@@ -165,18 +168,23 @@ class Rounds:
             share = max(FEWEST_LEAVES, int(self._may_be_under_way / (playouts * min(self._in_flight, FIRST_ROUNDS))))
         else:
             share = min(FIRST_LEAVES, max(1, most - FEWEST_LEAVES))
-        leaves = np.empty(min(self._device.leaves, share, most), np.int32)
-        rows, columns = np.empty(len(leaves), np.int32), np.empty((self._num_columns, len(leaves)), np.uint32)
-        count, deepest = choose_and_ask(
-            tree.arrays, self._rule, self._ties.table, playouts, settings.losses, settings.depth, self._values, self._black,
-            self._constants, self._streams, leaves, rows, columns,
-        )  # fmt: skip
-        call = None
-        if count:
-            self._streams += count
-            call = self._device.begin(columns[:, :count])
-        self._under_way.append(_Round(leaves, rows, deepest, call))
-        self._full = None
+        number = min(self._device.leaves, share, most)
+        columns = np.empty((self._num_columns, number), np.uint32)
+        chosen = _Round(np.full(number, NONE, np.int32), np.empty(number, np.int32), self._streams)
+        try:
+            self._full = None
+            self._under_way.append(chosen)
+            count, chosen.deepest = choose_and_ask(
+                tree.arrays, self._rule, self._ties.table, playouts, settings.losses, settings.depth, self._values, self._black,
+                self._constants, self._streams, chosen.leaves, chosen.rows, columns,
+            )  # fmt: skip
+            if count:
+                self._streams += count
+                chosen.call = self._device.begin(columns[:, :count])
+        except BaseException:  # Ctrl-C, or a device that takes nothing any more
+            if self._under_way and self._under_way[-1] is chosen:
+                self._drop_last()
+            raise
         self.seconds["select"] += time.perf_counter() - start
 
     def wait(self, deadline: float | None) -> bool:
@@ -190,8 +198,15 @@ class Rounds:
 
     def finish(self) -> None:
         """Adds the oldest round's results to the tree."""
-        start, done, self._full = time.perf_counter(), self._under_way.popleft(), None
-        self._take(done, self._nothing if done.call is None else self._device.rows(done.call))
+        start, oldest, self._full = time.perf_counter(), self._under_way[0], None
+        try:
+            results = self._nothing if oldest.call is None else self._device.rows(oldest.call)
+        except Exception:  # the device has failed at it; the others are whole
+            self._take_back(oldest)
+            self._under_way.popleft()
+            raise
+        self._take(oldest, results)
+        self._under_way.popleft()
         self.seconds["back up"] += time.perf_counter() - start
 
     def _take(self, done: _Round, results: Rows) -> None:
@@ -212,7 +227,7 @@ class Rounds:
         )  # fmt: skip
         own, self._tree = self._tree, tree
         try:
-            self._take(_Round(none, none, 0, None), self._nothing)
+            self._take(_Round(none, none, 0), self._nothing)
         finally:
             self._tree = own
         tree.compile()
@@ -221,12 +236,19 @@ class Rounds:
 
     def abandon(self) -> None:
         """Drops the rounds under way, as if they had never been chosen."""
-        self._full = None
         while self._under_way:
-            dropped = self._under_way.pop()
-            if dropped.call is not None:
-                self._device.drop(dropped.call)
-            take_round_back(self._tree.memory, dropped.leaves, self._device.playouts, self._settings.losses)
+            self._drop_last()
+
+    def _drop_last(self) -> None:
+        dropped, self._full = self._under_way[-1], None
+        if dropped.call is not None:
+            self._device.drop(dropped.call)
+        self._take_back(dropped)
+        self._streams = dropped.stream
+        self._under_way.pop()
+
+    def _take_back(self, round: _Round) -> None:
+        take_round_back(self._tree.memory, round.leaves, self._device.playouts, self._settings.losses)
 
     def strike(self, move: int) -> None:
         """Strikes a move from the root, for good; where none is left, the player passes."""

@@ -20,6 +20,7 @@ from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.leaf_results import positions_of
 from jaxgo.running.request import check_seed
 from search import root, round_size
+from search.choice import MOST_VISITS
 from search.descent import Ties
 from search.game import hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
@@ -32,8 +33,6 @@ from search.shared import SharedLeaves
 from search.tree import Tree
 from search.tree_needs import memory_for, needs_histories, parts_for
 
-#: Playouts of a tree, at most.
-MOST_VISITS = 1 << 50
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
 
@@ -52,7 +51,8 @@ class Search:
       seed: an int in [0, 2**64).
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.
-      memory: bytes that the tree may take; a full tree forgets the leaves that it has not visited for longest.
+      memory: bytes that the tree's nodes may take; a full tree forgets the leaves that it has not visited for longest. In a long
+        game it may come to take a fifth more, see `search.tree.Tree`.
       cleanup: whether to capture all dead stones before passing, for scoring by rules that count what stands on the board.
       depth: the most moves that the tree looks ahead; 1 is a bandit over the root's moves. By default any number.
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
@@ -198,7 +198,7 @@ class Search:
         """Searches until the root has had so many playouts, or so much time has passed, or `stop` says so.
 
         Args:
-          visits: playouts of the root, those kept from earlier moves included.
+          visits: playouts of the root, those kept from earlier moves included, up to 2**50.
           seconds: on the clock on the wall.
           progress: called with the root's playouts after every round, in this thread.
           stop: asked between rounds, and every 5 ms while waiting for the device; once it returns True the search drops what the
@@ -210,11 +210,10 @@ class Search:
         """
         if visits is None and seconds is None:
             raise ValueError("visits or seconds must be given")
-        visits = checks.integer("visits", visits, 0) if visits is not None else MOST_VISITS
+        visits = checks.integer("visits", visits, 0, MOST_VISITS) if visits is not None else MOST_VISITS
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < float("inf")):
             raise ValueError(f"seconds must be a finite number that is not negative, not {seconds!r}")
         deadline = None if seconds is None else time.monotonic() + seconds
-        visits = min(visits, MOST_VISITS)
         while True:
             if self._stopping(deadline, stop):
                 self._rounds.abandon()
@@ -258,7 +257,7 @@ class Search:
         return done
 
     def abandon(self) -> None:
-        """Drops the rounds under way, as if they had never been launched."""
+        """Drops the rounds under way, as if they had never been launched; what a full tree forgot for them is gone."""
         self._rounds.abandon()
 
     def play_by(self, policy: Policies) -> None:
@@ -279,14 +278,16 @@ class Search:
         """The move to play: the most visited; P passes. `search.root.best_move` says when it passes.
 
         Raises:
-          ValueError: there are no visits yet.
+          ValueError: there are no visits yet, or the game is over.
         """
         tree = self._tree
         if not tree.ready:
             raise ValueError("the search has no visits yet: run it first")
-        wins = root.wins_as_it_stands(tree, self._black_moves(tree.root), self.komi)
+        if tree[tree.root]["passes"] >= 2:
+            raise ValueError("the game is over: there is no move to play")
+        as_it_stands = root.result_as_it_stands(tree, self._black_moves(tree.root), self.komi)
         while True:
-            move = root.best_move(tree, wins_as_it_stands=wins, cleanup=self.cleanup)
+            move = root.best_move(tree, as_it_stands=as_it_stands, cleanup=self.cleanup)
             if move == tree.moves - 1 or tree.child(tree.root, move) != NONE or not self._repeats(self._play(move)):
                 return move
             self._rounds.strike(move)

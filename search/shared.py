@@ -143,17 +143,19 @@ class SharedLeaves:
     def run(self, searches: Sequence[tuple["Search", int]], stop: Callable[[], bool] = lambda: False) -> None:
         """Runs searches on this device until the root of each has had so many playouts, or `stop` says so."""
         left = list(searches)
-        while left and not stop():
-            for search, visits in left:
-                while search.launch(visits):
-                    pass
-            self.flush()
-            moved = [search.finish() for search, _ in left]
-            left = [(search, visits) for search, visits in left if search.under_way or search.visits < visits]
-            if not any(moved) and self._under_way:
-                self._under_way[0].leaves.wait(self._under_way[0].begun, WAIT)
-        for search, _ in left:
-            search.abandon()
+        try:
+            while left and not stop():
+                for search, visits in left:
+                    while search.launch(visits):
+                        pass
+                self.flush()
+                moved = [search.finish() for search, _ in left]
+                left = [(search, visits) for search, visits in left if search.under_way or search.visits < visits]
+                if not any(moved) and self._under_way:
+                    self._under_way[0].leaves.wait(self._under_way[0].begun, WAIT)
+        finally:
+            for search, _ in left:
+                search.abandon()
 
     def _send(self) -> None:
         """Sends one call: the leaves that `_choose` chooses."""

@@ -32,7 +32,8 @@ class Tree:
 
     Args:
       size: N.
-      limit: bytes that the tree may take; more than it needs costs nothing.
+      limit: bytes that the nodes that are held may take; more than they need costs nothing. Room that is free again is for nodes
+        visited as often: with it a tree that has been full for long may take a fifth more.
       colours: 1 for the RAVE statistics of a node's mover, 2 for those of the other player too, 0 for none.
       legal: whether to keep where the players may play.
       fractions: whether points earn fractions of playouts, as by weighted credits.
@@ -313,6 +314,7 @@ def go_back(memory):
     x, y = memory.nodes[node], memory.nodes[above]
     book.earlier, book.held = next_child(memory, above), book.held - 1  # so that it is not given up for the room
     if not holds(memory, above, x.visits + y.visits):
+        y.sibling = book.earlier  # those before it may have been given up for the room
         book.earlier, book.held = above, book.held + 1
         return False
     book.root, x.parent, x.sibling, y.first, y.sibling = above, above, y.first, node, NONE

@@ -23,9 +23,11 @@ def integer(name: str, value, least: int, most: int = INT32_MAX) -> int:
 
 
 def number(name: str, value, least: float, most: float = math.inf) -> None:
-    """ValueError unless `value` is a number between `least` and `most`."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:
-        raise ValueError(f"{name} must be a number from {least} to {most}, not {value!r}")
+    """ValueError unless `value` is a finite number between `least` and `most`."""
+    fits = isinstance(value, (int, float, np.number)) and least <= value <= most and value != math.inf
+    if isinstance(value, (bool, np.bool_)) or not fits:
+        allowed = f"a number from {least} to {most}" if most < math.inf else f"a finite number of at least {least}"
+        raise ValueError(f"{name} must be {allowed}, not {value!r}")
 
 
 def size(value) -> int:

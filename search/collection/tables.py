@@ -155,5 +155,7 @@ def facts_in(path) -> Facts:
     """
     try:
         return Facts.of(pyarrow.parquet.read_metadata(path))
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path} is no Parquet file: {error}") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"{path} is no whole Parquet file: {error}") from error  # pyarrow has an OSError for some damage too

@@ -30,7 +30,7 @@ def vertex(text: str, size: int) -> int:
 
 def whole(text: str, least: int = 0, most: int = 2**31 - 1) -> int:
     """A whole number between two bounds."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not least <= int(text) <= most:
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or not least <= int(text) <= most:
         raise Failure(SYNTAX_ERROR)
     return int(text)
 

@@ -273,7 +273,7 @@ def test_rave_holds_its_own_against_gnugo(tmp_path):
         (("rave", scripted("small")), "it refuses 'boardsize 9': unacceptable size"),
         (("rave", "uct", "--referee", "gnugo"), "--referee must be own, or gtp: and an engine's command line, not 'gnugo'"),
         (("mc:bias=1", "uct"), "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds"),
-        (("rave", "uct:exploration=-1"), "uct:exploration=-1: exploration must be a number from 0 to inf, not -1.0"),
+        (("rave", "uct:exploration=-1"), "uct:exploration=-1: exploration must be a finite number of at least 0, not -1.0"),
         (("rave", "uct", "--cores", "1000"), "--cores must be at most "),
         (("rave",), "the following arguments are required: SECOND"),
         (("rave", "uct", "--output", ""), "--output: must be a folder, not ''"),

@@ -4,7 +4,7 @@ import jax
 import pytest
 
 from jaxgo import Position
-from search import UCB1, Rave, Search
+from search import UCB1, Limits, Rave, Search, rounds
 from search.nodes import READY
 from search.rounds import FEWEST_LEAVES
 from search.tree import Tree
@@ -181,6 +181,88 @@ def test_the_tree_does_not_depend_on_workers(in_flight):
     expected = tree_after(700, devices=[device], in_flight=in_flight)
     for devices in ([device] * 2, None):
         assert tree_after(700, devices=devices, in_flight=in_flight) == expected
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_rounds_that_are_dropped_leave_no_trace(rounds):
+    """The tree is then the one that has never launched them, to the last bit, and goes on as that."""
+    some, other = (make(5, 3, Rave(), leaves=4) for _ in range(2))
+    for search in (some, other):
+        search.run(visits=1_000)
+    for _ in range(rounds):
+        assert some.launch(10_000)
+    some.abandon()
+    assert told(some.tree) == told(other.tree)
+    for search in (some, other):
+        search.run(visits=2_000)
+        search.close()
+    assert told(some.tree) == told(other.tree)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    "where", ["choose_and_ask", "take_results", "take_round_back", "begin", "rows", "drop"],
+)  # fmt: skip
+def test_an_interruption_at_any_moment_leaves_a_sound_tree(monkeypatch, where, when):
+    """Ctrl-C comes before or after one of the steps, each of which is done as a whole; the search goes on as if nothing had been."""
+    expected = make(5, 3, Rave(), leaves=4)
+    expected.run(visits=2_000)
+    search = make(5, 3, Rave(), leaves=4)
+    search.run(visits=1_000)
+    owner = rounds if hasattr(rounds, where) else search._device
+    done, left = getattr(owner, where), [3]
+
+    def interrupted(*arguments):
+        left[0] -= 1
+        if when == "before" and not left[0]:
+            raise KeyboardInterrupt
+        found = done(*arguments)
+        if when == "after" and not left[0]:
+            raise KeyboardInterrupt
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, where, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                for _ in range(3):
+                    search.launch(2_000)
+                search.finish() if where in ("take_results", "rows") else search.abandon()
+    search.abandon()
+    assert_sound(search.tree, search.rule)
+    assert search.visits == search.statistics().root_visits
+    for each in (search, expected):
+        each.close()
+
+
+def test_a_device_that_fails_at_a_round_leaves_a_sound_tree(monkeypatch):
+    search = make(5, 3, Rave(), leaves=4)
+    search.run(visits=500)
+
+    def failing(call):
+        raise RuntimeError("the device has failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search._device, "rows", failing)
+        with pytest.raises(RuntimeError, match="the device has failed"):
+            search.run(visits=1_000)
+    search.run(visits=1_000)
+    assert_sound(search.tree, search.rule)
+    search.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        search.run(visits=2_000)
+    assert search.visits == 1_000 and search.under_way == 0
+
+
+def test_as_many_visits_as_counts_stand():
+    search = make(5, 3, Rave())
+    asked = iter(range(100))
+    assert 0 < search.run(visits=10**12, stop=lambda: next(asked) > 20) < 10**6
+    search.close()
+    assert Limits(visits=10**12).visits == 10**12
+    for wrong in (2**50 + 1, -1):
+        with pytest.raises(ValueError, match="visits must be between"):
+            search.run(visits=wrong)
 
 
 def test_other_seeds_give_other_trees():

@@ -122,6 +122,7 @@ def test_a_sure_win_is_better_than_a_sure_loss():
 @pytest.mark.parametrize("options", [
     {"schedule": "other"}, {"credit": "none"}, {"bias": -0.1}, {"bias": 1.1}, {"bias": "0.1"}, {"bias": True}, {"k": -1},
     {"exploration": -1}, {"exploration": float("nan")}, {"first_play": -1}, {"reference_visits": -1},
+    {"k": float("inf")}, {"exploration": float("inf")}, {"first_play": np.float32("inf")},
     {"reference_visits": 1.5}, {"credit": "weighted_v1", "strict": False}, {"credit": "mctr_simple", "reference_visits": 5},
 ], ids=str)  # fmt: skip
 def test_bad_arguments_of_rave(options):
@@ -130,7 +131,7 @@ def test_bad_arguments_of_rave(options):
         Rave(**options)
 
 
-@pytest.mark.parametrize("options", [{"exploration": -1}, {"exploration": None}, {"first_play": -0.5}], ids=str)
+@pytest.mark.parametrize("options", [{"exploration": -1}, {"exploration": None}, {"first_play": -0.5}, {"first_play": float("inf")}], ids=str)
 def test_bad_arguments_of_ucb1(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         UCB1(**options)

@@ -53,6 +53,17 @@ def test_leaves_a_winning_seki_alone(bot, colour, komi):
     assert player(bot, komi).genmove(position, None, LIMITS).move == 49
 
 
+@pytest.mark.parametrize("bot", ["rave", "grave", "uct"])
+@pytest.mark.parametrize("colour", [1, -1])
+def test_keeps_a_drawn_seki(bot, colour):
+    """The other player has passed, and a pass draws; whoever plays in the seki loses it."""
+    rows = ["X X O O", "X . O O", "X X . O", "X X O O"]
+    turned = [row.translate(str.maketrans("XO", "OX")) for row in rows]
+    position = jaxgo.Position.from_ascii("\n".join(rows if colour < 0 else turned), to_play=-colour).play(np.array([16]))
+    assert int(position.score()[0]) == 0 and int(position.to_play[0]) == colour
+    assert player(bot, 0.0).genmove(position, None, LIMITS).move == 16
+
+
 WON = """
     . X X O .
     X X X O O

@@ -271,6 +271,21 @@ def test_a_full_tree_goes_back_only_where_there_is_room_for_the_sums():
     assert (tree.root, tree[earlier]["visits"], tree.visits(earlier)[4]) == (earlier, WIDE_FROM + 8, 24)
 
 
+def test_a_root_that_was_given_up_for_room_is_linked_to_nothing():
+    """Going back looks for room among the roots held before; it finds too little, and nothing leads to those any more."""
+    tree = Tree(3, 1 << 16)
+    for visits, move in ((100, 4), (WIDE_FROM - 8, 3)):
+        can_have_children(tree.memory, tree.root)
+        child = add_node(tree.memory, tree.root, move)
+        tree[tree.root]["visits"], tree[child]["visits"] = visits, 8
+        count_move(tree.memory, tree.root, move, 8, 8)
+        tree.keep(move)
+    tree[tree.root]["visits"] += 16
+    tree.memory.book["limit"] = tree.bytes_used
+    assert not tree.go_back()
+    assert (tree.memory.book["held"][0], tree[tree.memory.book["earlier"][0]]["sibling"]) == (1, NONE)
+
+
 def test_counts_stand_a_million_million_playouts():
     """Additions of single playouts are not lost beside that many."""
     tree, many = Tree(3, 1 << 16), 10**12

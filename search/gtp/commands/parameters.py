@@ -9,8 +9,6 @@ from search.gtp.protocol import SYNTAX_ERROR, Failure
 
 #: What KataGo says of visits and seconds that have no limit.
 UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20
-#: The most visits that are a limit.
-MOST_VISITS = 2**31 - 1
 MOST_THREADS = 1024
 #: Seconds from which on they are no limit.
 NO_LIMIT = 1e9
@@ -23,9 +21,9 @@ def _visits(options: EngineOptions) -> int:
 
 def _set_visits(options: EngineOptions, text: str) -> dict:
     visits = arguments.number(text, 1)
-    if visits > MOST_VISITS:
+    if visits >= UNLIMITED_VISITS:
         return {"visits": None}
-    return {"visits": arguments.whole(text, 1)}
+    return {"visits": arguments.whole(text, 1, UNLIMITED_VISITS)}
 
 
 def _seconds(options: EngineOptions) -> float:
