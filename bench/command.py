@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             allow_abbrev=False,
         )
         # SUPPRESS: what stands before the benchmark's name is not undone by a default of what may stand behind it.
-        _add_common(one, default=argparse.SUPPRESS, sizes=module.SIZES)
+        _add_common(one, default=argparse.SUPPRESS, sizes=module.SIZES, timed=name not in ("history", "kernel"))
         if name == "environment":
             one.add_argument(
                 "--batches",
@@ -150,8 +150,8 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_DONE if made.get("complete", True) else EXIT_INTERRUPTED
 
 
-def _add_common(parser: argparse.ArgumentParser, default: object, sizes: Sequence[int]) -> None:
-    """The options of every benchmark; `sizes` are those it takes by itself."""
+def _add_common(parser: argparse.ArgumentParser, default: object, sizes: Sequence[int], timed: bool = True) -> None:
+    """The options of every benchmark, or of those that time something; `sizes` are those it takes by itself."""
     parser.add_argument(
         "--sizes",
         type=_several(_size),
@@ -159,17 +159,12 @@ def _add_common(parser: argparse.ArgumentParser, default: object, sizes: Sequenc
         default=default,
         help=f"board sizes, 2 to 25 (default: {_joined(sizes)})",
     )
-    parser.add_argument("--runs", type=_count("--runs", _MOST_RUNS), metavar="R", default=default, help="timed runs (default: 5)")
-    parser.add_argument(
-        "--seconds", type=_length("--seconds"), metavar="S", default=default, help="about the length of a run (default: 1)"
-    )
-    parser.add_argument(
-        "--count",
-        type=_count("--count", _INT32_MAX),
-        metavar="N",
-        default=default,
-        help="playouts or steps of a run, instead of a length",
-    )
+    if timed:
+        runs, seconds = "timed runs (default: 5)", "about the length of a run (default: 1)"
+        parser.add_argument("--runs", type=_count("--runs", _MOST_RUNS), metavar="R", default=default, help=runs)
+        parser.add_argument("--seconds", type=_length("--seconds"), metavar="S", default=default, help=seconds)
+        count = "playouts or steps of a run, instead of a length"
+        parser.add_argument("--count", type=_count("--count", _INT32_MAX), metavar="N", default=default, help=count)
     parser.add_argument(
         "--json",
         action="store_true",

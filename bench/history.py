@@ -53,7 +53,9 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, since: str | None = None
         except (ValueError, KeyError, TypeError, AttributeError):
             say("a result of a form that is not known any more is left out")
     if not results:
-        raise NoHistory(f"bench/results holds no figures of {', '.join(SHOWN)}" + (f" since {since}" if since else ""))
+        boards = ", ".join(f"{size}x{size}" for size in sizes)
+        text = f"bench/results holds no figures of {', '.join(SHOWN)} for {boards}"
+        raise NoHistory(text + (f" since {since}" if since else ""))
     results.sort(key=lambda entry: (entry["name"], entry["size"], entry["date"]))
     if plot is not None:
         draw(results, plot)

@@ -1,16 +1,16 @@
 """Life and death by playouts: what an advisor's learning does to evaluations that uniform playouts get wrong.
 
-    python -m bench.life_and_death [OUT.png]
-
 Each diagram is a 5x5 board on which Black lives with two eyes below, and whether White lives above decides the game. An advisor
 begins knowing nothing and learns from batch after batch of the playouts that ask it; its evaluation after each is printed, and
 drawn beside the truth and that of uniform playouts, with twice the standard error.
 """
 
+import argparse
 import sys
 from typing import NamedTuple
 
 import jaxgo
+from bench import picture
 
 #: Batches that are learned from, and playouts of each.
 ROUNDS, BATCH = 10, 500
@@ -87,14 +87,17 @@ def draw(found: dict[Diagram, list[jaxgo.Evaluation]], path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def main(paths: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Prints the evaluations, and draws them if a path is given."""
+    parser = argparse.ArgumentParser(prog="python -m bench.life_and_death", description=__doc__)
+    parser.add_argument("path", nargs="?", type=picture.path, metavar="OUT.png", help="draws them into a .png, .svg or .pdf")
+    path = parser.parse_args(arguments).path
     found = {diagram: evaluations(diagram) for diagram in DIAGRAMS}
     for diagram, each in found.items():
         rates = " ".join(f"{x.win_rate[0]:.3f}" for x in each)
         print(f"{diagram.name}: truth {diagram.truth:.0f}, uniform and after each batch {rates}")
     print(f"standard errors at most {max(x.win_rate_error[0] for each in found.values() for x in each):.4f}")
-    for path in paths:
+    if path:
         draw(found, path)
 
 

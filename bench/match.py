@@ -110,7 +110,9 @@ def run(args: argparse.Namespace) -> int:
         journal = stack.enter_context(Journal(args.output, identity)) if args.output else None
         games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]
         if games:
-            print(f"jaxgo match: {len(games)} games are in {args.output} already", file=sys.stderr)
+            beyond = len(journal.games) - len(games)
+            others = f", beside {beyond} of more than {args.games}" if beyond else ""
+            print(f"jaxgo match: {len(games)} games are in {args.output} already{others}", file=sys.stderr)
         stopped, status = _play(match, games, args.games, places, journal)
     made |= {"complete": not stopped, "stopped": stopped or None, **(standing(games) if games else {"games": 0})}
     if args.json:
@@ -141,7 +143,8 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
     of_game = args.cores or 1
     if args.ray is None:
         together = args.workers is None and args.cores is None
-        if together and (most := min(at_once.places(contestants, args.size, memory), args.games)):
+        most = at_once.places(contestants, args.size, memory, args.games if args.output else None) if together else 0
+        if most := min(most, args.games):
             yield _Places(most, most, lambda games, stop, moved: at_once.play_all(games, stop, most, moved))
             return
         cores = len(usable_cores())

@@ -1,5 +1,6 @@
 """What pictures of reports have in common. Needs matplotlib, the extra `plot`."""
 
+import argparse
 from collections.abc import Mapping
 
 #: Okabe and Ito's colours, which people with colour blindness tell apart.
@@ -18,6 +19,18 @@ def plain(axes, axis: str = "both") -> None:
 def title_of(made: Mapping[str, object]) -> str:
     """What the file of a report's picture says of itself: what was measured, and when."""
     return f"{made['benchmark']}, {made['date']}"
+
+
+def path(text: str) -> str:
+    """An `argparse` type: the file of a picture, which can be written."""
+    from jaxgo.cli import UsageError
+    from jaxgo.commands import outputs, plots
+
+    try:
+        (found,) = outputs.places("the picture", text, [""], plots.SUFFIXES)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return str(found)
 
 
 def save(figure, made: Mapping[str, object], path) -> None:

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench import hardware, picture
+from search.commands import options
 
 #: Loads, as shares of what 64 clients get answered.
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
@@ -206,11 +207,11 @@ def draw(found: dict[Kind, tuple[float, dict[float, list[Run]]]], path: str) -> 
 def main(arguments: list[str]) -> None:
     """Prints the figures, and draws them if a path is given."""
     parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__.partition("\n")[0])
-    parser.add_argument("path", nargs="?", metavar="OUT.png")
+    parser.add_argument("path", nargs="?", type=picture.path, metavar="OUT.png")
     parser.add_argument("--ray", default="local", metavar="ADDRESS")
-    parser.add_argument("--replicas", type=int, default=1, metavar="N")
-    parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="of a run (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each load (default: %(default)s)")
+    parser.add_argument("--replicas", type=options.count(1, 1024), default=1, metavar="N")
+    parser.add_argument("--seconds", type=options.seconds, default=3.0, metavar="S", help="of a run (default: %(default)s)")
+    parser.add_argument("--runs", type=options.count(1, 1000), default=5, metavar="N", help="of each load (default: %(default)s)")
     args = parser.parse_args(arguments)
     busy_at_first = hardware.describe()["load_at_start"]
     with service(args.ray, args.replicas) as address:

@@ -11,6 +11,9 @@ from search.in_steps import Clock, Steps, side_by_side
 
 #: Games under way at a time. Half of them are a batch, which even with few playouts of each keeps a GPU busy.
 MOST = 1024
+#: Where what is finished is kept, so many at least and at most one in so many of all, that what an interruption loses is little:
+#: games that begin together end together.
+FEWEST, PARTS = 64, 8
 #: With so many cores, processes on them play games of bots with trees faster, whose host's part one process does on one core.
 #: At 9x9 two cores played a game of RAVE against UCT at 3,000 playouts a move in 1.4 s side by side and in 3.7 s one by one, at
 #: 10,000 in 3.8 and 5 s; of ucb a move of 2,000 took 25 and 75 ms.
@@ -19,19 +22,20 @@ CORES = 4
 MOST_OF_A_TREE = 10_000
 
 
-def places(contestants: Sequence[Contestant], size: int, memory: int) -> int:
+def places(contestants: Sequence[Contestant], size: int, memory: int, kept: int | None = None) -> int:
     """How many games between these are best played side by side; 0 where one in each of several processes is faster.
 
     Side by side is faster where the devices do most of the work, and where searches of few playouts would each keep waiting for
-    theirs. All trees must have room in so many bytes of memory.
+    theirs. All trees must have room in so many bytes of memory. `kept` is the number of all games where each is kept as it ends.
     """
+    most = MOST if kept is None else min(MOST, max(FEWEST, kept // PARTS))
     bots = [one for one in contestants if isinstance(one, Bot) and one.in_batches]
     trees = [bot for bot in bots if bot.has_tree]
     if len(bots) < len(contestants) or any(bot.limits.visits > MOST_OF_A_TREE for bot in trees):
         return 0
     if trees and len(usable_cores()) >= CORES and backend_of(workers_of(None)[0]).platform == "cpu":
         return 0
-    return min(MOST, memory // sum(bot.memory(size) for bot in trees)) if trees else MOST
+    return min(most, memory // sum(bot.memory(size) for bot in trees)) if trees else most
 
 
 def play_all(

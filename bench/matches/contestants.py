@@ -256,7 +256,11 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     settings = _settings(text, bot, rest, kinds)
     options: dict[str, object] = {"cleanup": args.cleanup}
     if "policy" in settings:
-        options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size, learning=True)
+        try:
+            options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size, learning=True)
+        except UsageError as error:
+            reason = str(error.__cause__).replace("with commas between them", "with + between them")
+            raise UsageError(f"{text}: policy={settings['policy']}: {reason}") from None
     if has_tree(bot):
         options |= {name: settings.get(name, getattr(args, name)) for name in _OF_TREES}
         options |= {name: settings[name] for name in _OF_SEARCHES if name in settings}

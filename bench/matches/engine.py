@@ -16,6 +16,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -32,6 +33,8 @@ from search.selfplay import FAILURE, TIME, Forfeit
 PREFIX = "gtp:"
 #: Seconds that an answer may take where no clock runs: engines load networks and compile.
 PATIENCE = 600.0
+#: Seconds without an answer of an engine that is started after which it is said for what the match waits.
+SILENCE = 5.0
 #: What an engine last wrote to stderr: so many lines of so many characters are told.
 STDERR_LINES, STDERR_WIDTH = 3, 200
 #: What an engine says is read in pieces of so many characters, where it ends no line; of an answer, and of pieces that nobody has
@@ -82,12 +85,19 @@ class Engine:
         for thread in self._threads:
             thread.start()
         _running.add(self)
+        waiting = threading.Timer(SILENCE, lambda: print(f"waiting for the engine {command!r} to answer", file=sys.stderr))
+        waiting.daemon = True
+        waiting.start()
         try:
-            self.commands = frozenset(self.ask("list_commands").split())
+            self.commands = frozenset(self.ask("list_commands", PATIENCE).split())
             self.name = " ".join(self.ask(word).strip() for word in ("name", "version"))
+        except NoAnswer as error:
+            raise EngineError(f"{error}: does it speak GTP, as `gnugo --mode gtp` does?") from None
         except BaseException:
             self.close()
             raise
+        finally:
+            waiting.cancel()
 
     def ask(self, command: str, seconds: float = PATIENCE) -> str:
         """The answer to a command, without the "=".

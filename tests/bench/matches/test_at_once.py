@@ -100,3 +100,9 @@ def test_as_many_games_as_there_is_memory_for(monkeypatch):
     of_game = memory_for(9, Rave(), 125 + 32)
     assert [at_once.places(contestants, 9, memory) for memory in (1, 5 * of_game, 10**15)] == [0, 5, at_once.MOST]
     assert at_once.places(match_of("amaf", "mc").contestants, 9, 1) == at_once.MOST
+
+
+def test_what_ends_late_is_little_where_games_are_kept():
+    """Games that begin together end together: only a part of all are under way."""
+    contestants = match_of("amaf", "mc").contestants
+    assert [at_once.places(contestants, 9, 1, games) for games in (10, 200, 1000, 10**6)] == [64, 64, 125, at_once.MOST]

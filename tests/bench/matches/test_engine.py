@@ -115,6 +115,15 @@ def test_a_process_ends_with_all_that_it_has_started(tmp_path):
         pytest.fail("what the engine had started still runs")
 
 
+def test_one_that_speaks_something_else_is_told_of_while_it_is_waited_for(monkeypatch, capfd):
+    """As `gnugo` does without `--mode gtp`."""
+    monkeypatch.setattr(engine, "SILENCE", 0.1)
+    monkeypatch.setattr(engine, "PATIENCE", 1.0)
+    with pytest.raises(EngineError, match="^no answer to 'list_commands' in 1 s: does it speak GTP, as `gnugo --mode gtp` does?"):
+        Engine("sleep 100")
+    assert capfd.readouterr().err == "waiting for the engine 'sleep 100' to answer\n"
+
+
 def test_what_can_not_be_started_is_named():
     with pytest.raises(EngineError, match="^'no-such-engine' cannot be started: No such file"):
         Engine("no-such-engine --mode gtp")
