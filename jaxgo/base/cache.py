@@ -29,7 +29,7 @@ def keep_compiled(folder: str | os.PathLike | None = None) -> str | None:
     if asked.lower() == "off" or _known_to_jax():
         return None
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    place = asked or os.path.join(caches, "jaxgo")
+    place = os.path.abspath(asked or os.path.join(caches, "jaxgo"))  # for a process that goes elsewhere, and those it starts
     try:
         os.makedirs(place, exist_ok=True)
         usable = os.access(place, os.W_OK)

@@ -174,8 +174,8 @@ POWERS_OF_FOUR_UP_TO = 1024
 
 
 def is_traced(*trees) -> bool:
-    """Whether any array in the pytrees is traced: the caller stands inside `jit` or its kin."""
-    return any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(trees))
+    """Whether any array in the pytrees has no values: the caller stands inside `jit` or its kin, or `jax.eval_shape` made it."""
+    return any(isinstance(x, (jax.core.Tracer, jax.ShapeDtypeStruct)) for x in jax.tree.leaves(trees))
 
 
 def run(fn: Callable, *args):

@@ -261,7 +261,7 @@ class Position:
         return run(dynamics.stones_hash, self)
 
     def __repr__(self) -> str:
-        abstract = any(isinstance(x, jax.core.Tracer) or not hasattr(x, "shape") for x in jax.tree.leaves(self))
+        abstract = is_traced(self) or not all(hasattr(x, "shape") for x in jax.tree.leaves(self))
         if abstract or self.to_play.ndim != 1:
             return f"Position(size={self.size}, to_play={self.to_play})"
         head = f"Position: {self.batch} of size {self.size}x{self.size}"

@@ -71,11 +71,14 @@ class AdvisorTable:
           komi: points that White gets; a finite number, or B of them.
 
         Raises:
-          TypeError, ValueError: playouts without moves, or of another size or number of positions.
+          TypeError, ValueError: playouts without moves, or of another size or number of positions; or a move would have more
+            than 2**30 wins, beyond what is counted.
         """
         from jaxgo.results.learning import counted
 
         visits, results = counted(self, playouts, position, komi)
+        if not is_traced(visits):
+            _check_counts(visits, results)
         return AdvisorTable(self.size, self.context, visits=visits, results=results)
 
     def enter_tactics(self, position: Position, *, last_moves: ArrayLike = NO_MOVE, visits: int = 10) -> "AdvisorTable":
@@ -88,7 +91,7 @@ class AdvisorTable:
           visits: how much they count, 1 to 2**20.
 
         Raises:
-          TypeError, ValueError: an argument is not what it must be.
+          TypeError, ValueError: an argument is not what it must be, or beyond what is counted, as for `update`.
         """
         if not isinstance(position, Position):
             raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
@@ -99,11 +102,11 @@ class AdvisorTable:
         found = jax.device_get(run(tactical, position))
         colour = (np.asarray(position.to_play) < 0).astype(np.int32)
         context = np.where(last < 0, points, last) if self.context == "previous" else np.zeros_like(last)
-        more = np.zeros(self.visits.shape, np.int32)
-        np.add.at(more, (colour, context), found * np.int32(visits))
-        return AdvisorTable(
-            self.size, self.context, visits=np.asarray(self.visits) + more, results=np.asarray(self.results) + 2 * more
-        )
+        more = np.zeros(self.visits.shape, np.int64)
+        np.add.at(more, (colour, context), found * np.int64(visits))
+        counts = np.asarray(self.visits) + more, np.asarray(self.results) + 2 * more
+        _check_counts(*counts)
+        return AdvisorTable(self.size, self.context, visits=counts[0].astype(np.int32), results=counts[1].astype(np.int32))
 
     @property
     def value(self) -> np.ndarray:
@@ -157,6 +160,12 @@ class AdvisorTable:
         if is_traced(self.visits):
             return f"AdvisorTable({self.size}, {self.context!r})"
         return f"AdvisorTable({self.size}, {self.context!r}): {np.asarray(self.visits).sum(dtype=np.int64):,} moves learned"
+
+
+def _check_counts(*counts) -> None:
+    """ValueError where counts do not fit a table, or have gone beyond it."""
+    if any(int(x.min()) < 0 or int(x.max()) > INT32_MAX for x in counts):
+        raise ValueError("the table holds as many playouts as it can count: a move may have 2**30 wins")
 
 
 def tactical(position: Position) -> jax.Array:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -10,6 +9,7 @@ from jaxgo.base import checks
 from jaxgo.base.constants import MAX_SIZE
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
+from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.tick import Lanes, Preference
@@ -50,4 +50,4 @@ class Mercy(Policy):
         return lanes._replace(plies_left=jnp.where(decided, np.int32(0), lanes.plies_left))
 
     def __repr__(self) -> str:
-        return self._named(stones=self.stones if isinstance(self.stones, jax.core.Tracer) else int(self.stones))
+        return self._named(stones=self.stones if is_traced(self.stones) else int(self.stones))

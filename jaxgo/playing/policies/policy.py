@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxgo.board.bitboard import Board
+from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.draws import CHANCES
@@ -160,4 +161,4 @@ def chance_of(name: str, probability: float) -> np.ndarray:
 
 def probability_of(chance) -> float:
     """The probability of a chance, as given to 6e-8; NaN where it is traced."""
-    return math.nan if isinstance(chance, jax.core.Tracer) else round(float(chance) / CHANCES, 7)
+    return math.nan if is_traced(chance) else round(float(chance) / CHANCES, 7)

@@ -49,6 +49,9 @@ def test_where_it_is(tmp_path):
     assert run(call, before, stop, XDG_CACHE_HOME=str(tmp_path))[0] == str(tmp_path / "jaxgo")
     assert run(call, before, stop, JAXGO_CACHE=str(tmp_path / "x"))[0] == str(tmp_path / "x")
     assert run(call, before, stop, JAXGO_CACHE="off")[0] == "None"
+    for relative in ({"call": "jaxgo.keep_compiled('here')"}, {"call": call, "JAXGO_CACHE": "here"}):  # wherever it goes then
+        moved = f"import os; os.chdir({str(tmp_path)!r}); {before}"
+        assert run(before=moved, after=stop, **relative)[0] == str(tmp_path / "here")
     assert run(call, before, stop, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "theirs"))[0] == "None"
     assert run(call, before + "; import jax", "jax.config.update('jax_compilation_cache_dir', 'x'); sys.exit()")[0] != "None"
 

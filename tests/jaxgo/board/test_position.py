@@ -122,6 +122,12 @@ def test_indexing_and_concatenation():
     assert [np.asarray(one.to_array()).tolist() for one in position] == stones[:, None].tolist()
 
 
+def test_what_has_no_values_has_a_name_all_the_same():
+    """As debuggers show the results of `jax.eval_shape`."""
+    shapes = jax.eval_shape(lambda x: x, (Position.empty(5), jaxgo.Capture(0.5), jaxgo.Mercy(9), jaxgo.AdvisorTable(5)))
+    assert [repr(x).partition("(")[0] for x in shapes] == ["Position", "Capture", "Mercy", "AdvisorTable"]
+
+
 def test_repr_shows_the_board():
     text = repr(Position.from_ascii(DIAGRAM, to_play=-1))
     for row in (". X O . .", "X . X O .", "O . . . ."):

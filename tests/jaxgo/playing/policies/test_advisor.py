@@ -113,6 +113,19 @@ def test_tactical_moves_are_entered():
     assert visits.sum() > 100 and (visits[0] > 0).any() and (visits[1] > 0).any()
 
 
+def test_counts_beyond_what_a_table_holds_are_refused():
+    """They would come round to negative ones, by which a move that always wins is the worst."""
+    position = jaxgo.Position.from_ascii("X O . . .\n" + ". . . . .\n" * 4, to_play=-1)
+    table = jaxgo.AdvisorTable(5, "point").enter_tactics(position, visits=1 << 20)
+    many = jaxgo.Position.concatenate([position] * 1024)
+    with pytest.raises(ValueError, match="as many playouts as it can count"):
+        table.enter_tactics(many, visits=1 << 20)
+    full = np.full((2, 1, 25), 2**31 - 2, np.int32)
+    full = jaxgo.AdvisorTable(5, "point", visits=full, results=full)
+    with pytest.raises(ValueError, match="as many playouts as it can count"):
+        full.update(jaxgo.playouts(position, 40, moves=True), position)
+
+
 def test_tables_can_be_saved(tmp_path):
     position = jaxgo.Position.empty(5)
     table = jaxgo.AdvisorTable(5).update(jaxgo.playouts(position, 100, moves=True), position)
