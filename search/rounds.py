@@ -190,7 +190,8 @@ class Rounds:
     def wait(self, deadline: float | None) -> bool:
         """Waits a little for the oldest round, not beyond the deadline; whether the device has finished it."""
         start = time.perf_counter()
-        wait = WAIT if deadline is None or not self._tree.ready else max(0.0, min(WAIT, deadline - time.monotonic()))
+        left = WAIT if deadline is None else deadline - time.monotonic()
+        wait = min(WAIT, left) if left > 0 else WAIT  # where it is too late there is nothing to tell yet
         call = self._under_way[0].call
         done = call is None or self._device.wait(call, wait)
         self.seconds["wait"] += time.perf_counter() - start

@@ -202,7 +202,8 @@ class Search:
           seconds: on the clock on the wall.
           progress: called with the root's playouts after every round, in this thread.
           stop: asked between rounds, and every 5 ms while waiting for the device; once it returns True the search drops what the
-            device has not finished and returns. Only the root's first playouts are always awaited. It belongs to the caller,
+            device has not finished and returns. Only the first playouts, of the root and of some moves, are always awaited, so
+            that there is a move to tell of: some ten milliseconds on 9x9. It belongs to the caller,
             `threading.Event().is_set` for example, so that a request made before `run` begins counts too.
 
         Returns:
@@ -239,6 +240,12 @@ class Search:
     def waits(self) -> bool:
         """Whether there is nothing to do until the device has finished the oldest round: as many as may be are under way."""
         return self._rounds.full and not self._rounds.done
+
+    @property
+    def has_tried(self) -> bool:
+        """Whether there are results of a move, so that there is something to tell."""
+        tree = self._tree
+        return tree.ready and bool(tree.found(tree.root)[0].any())
 
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
@@ -395,10 +402,10 @@ class Search:
         self._rounds.begin(self._tree, position, self._history)
 
     def _stopping(self, deadline: float | None, stop: Callable[[], bool] | None) -> bool:
-        # The root's first playouts are always awaited: without them there is no move to play.
+        # What the first moves bring is always awaited: without that one move is as good as another.
         asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
-        return (late or asked) and self._tree.ready
+        return (late or asked) and self.has_tried
 
 
 def check_one_position(position) -> None:

@@ -33,7 +33,7 @@ class Journal:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             new = not (self._folder / CONDITIONS).exists()
-            if new and any(path.name != GAMES for path in self._folder.iterdir()):
+            if new and any(path.name not in (GAMES, f".{CONDITIONS}.part") for path in self._folder.iterdir()):
                 raise UsageError(f"the folder {folder!r} holds other files but no {CONDITIONS}; choose an empty one")
             self._file = (self._folder / GAMES).open("ab+")
         except OSError as error:

@@ -4,8 +4,11 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+
+from jaxgo.cli import interruptible
 
 
 def make_folder(parser: argparse.ArgumentParser, out: pathlib.Path) -> None:
@@ -31,9 +34,18 @@ def kept_match(folder: pathlib.Path, first: str, second: str, games: int, *optio
       SystemExit: it failed, or was interrupted; what was finished is kept.
     """
     command = [sys.executable, "-m", "jaxgo", "match", first, second, "--games", str(games), "--output", str(folder), "--json"]
-    done = subprocess.run([*command, *options], stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{first} against {second}: `jaxgo match` ended with exit status {done.returncode}")
-    made = json.loads(done.stdout)
+    # In a process group of its own, so that it is interrupted once, and by this process.
+    with interruptible(signal.SIGTERM), subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, text=True, process_group=0
+    ) as match:  # fmt: skip
+        try:
+            text, _ = match.communicate()
+        except KeyboardInterrupt:
+            match.send_signal(signal.SIGINT)
+            match.communicate()
+            raise SystemExit(f"interrupted; what is finished is in {folder}, and the same command goes on") from None
+    if match.returncode:
+        raise SystemExit(f"{first} against {second}: `jaxgo match` ended with exit status {match.returncode}")
+    made = json.loads(text)
     made.pop("records")
     return made

@@ -115,7 +115,7 @@ class Searches:
         """Adds a round's results and launches what may be; ends the search where that is due. Whether there was work."""
         search = task.search
         worked = search.finish()
-        late = task.late() and search.tree.ready  # without the root's first playouts there is no answer
+        late = task.late() and search.has_tried  # before there is no answer
         if late:
             search.abandon()
         if late or not search.under_way and search.visits >= task.playouts:
@@ -141,7 +141,7 @@ class Searches:
 
     def _may_report(self, task: Task) -> bool:
         under_way = task.search is not None and not task.finished and not task.winding_up
-        return under_way and task.search.tree.ready and task.client.has_room
+        return under_way and task.client.has_room and task.search.has_tried
 
     def _report(self, task: Task, reply: dict) -> None:
         task.reporting = False

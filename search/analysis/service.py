@@ -158,14 +158,27 @@ class Client:
             self._change.notify_all()
         self.give_up()
 
-    def give_up(self, name: str | None = None, turns: frozenset[int] | None = None) -> None:
-        """Answers what he waits for without results: all of it, one query, or some turns of these."""
-        with self._change:
-            chosen = list(self._tasks.values()) if name is None else [self._tasks.get(name, {})]
-            chosen = [task for tasks in chosen for task in tasks if turns is None or task.turn in turns]
-        for task in chosen:
+    def stop(self, name: str | None = None, turns: frozenset[int] | None = None) -> None:
+        """He has had enough of what he waits for: all of it, one query, or some turns of these.
+
+        What is under way is answered with what has been found, as KataGo does, what has not begun without results.
+        """
+        for task in self._chosen(name, turns):
+            if task.waits:
+                self.finish(task, replies.no_results(task))
+            task.stopped = True
+        self._scheduler.wake()
+
+    def give_up(self) -> None:
+        """Answers all that he waits for without results."""
+        for task in self._chosen():
             self.finish(task, replies.no_results(task))
         self._scheduler.wake()
+
+    def _chosen(self, name: str | None = None, turns: frozenset[int] | None = None) -> list[Task]:
+        with self._change:
+            chosen = list(self._tasks.values()) if name is None else [self._tasks.get(name, {})]
+            return [task for tasks in chosen for task in tasks if turns is None or task.turn in turns]
 
     def read(self, line: bytes) -> None:
         """Does what a line asks for."""
@@ -260,17 +273,17 @@ class Client:
             name = Fields(asked).value("terminateId")
             if not isinstance(name, str):
                 raise QueryError("Must be a string", "terminateId")
-            self.give_up(name, _turns(asked))
+            self.stop(name, _turns(asked))
             self.send(replies.answer_to(asked))
         elif action == "terminate_all":
-            self.give_up(None, _turns(asked))
+            self.stop(None, _turns(asked))
             self.send(replies.answer_to(asked))
         else:
             raise QueryError("'action' field must be one of " + ", ".join(queries.ACTIONS), "action")
 
 
 def _turns(asked: dict) -> frozenset[int] | None:
-    """The turns that are to be given up, None for all."""
+    """The turns that are to be stopped, None for all."""
     turns = Fields(asked).array("turnNumbers", None)
     if turns is not None and not all(map(is_integer, turns)):
         raise QueryError("Must be an array of integers", "turnNumbers")

@@ -79,7 +79,6 @@ class Waiting:
 
     def push(self, task: Task) -> None:
         """Adds a task."""
-        task.waiting = True
         self._queues.setdefault(task.client, _Queue()).push(self._key(task), task)
 
     def first(self, client) -> Task | None:

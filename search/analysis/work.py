@@ -41,7 +41,7 @@ class Task:
     """Bytes that it takes while it is pending, its tree apart."""
     number: int = dataclasses.field(default_factory=lambda: next(_numbers))
     """In the order of arrival."""
-    waiting: bool = False
+    waiting: bool = True
     """Whether it has not begun."""
     finished: bool = False
     """Whether the last reply has been given; the client sees to that."""
@@ -58,6 +58,8 @@ class Task:
     next_report: float | None = None
     reporting: bool = False
     """Whether a report waits for its ownership."""
+    stopped: bool = False
+    """Whether the client has had enough, and is to be told what there is."""
     winding_up: bool = False
     """Whether the search has ended and the reply waits for the ownership."""
     last_step: int = 0
@@ -101,8 +103,8 @@ class Task:
             self.next_report = self.next_report + every if self.next_report + every > now else now + every
 
     def late(self) -> bool:
-        """Whether the time is up."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        """Whether the time is up, or the client has had enough."""
+        return self.stopped or (self.deadline is not None and time.monotonic() >= self.deadline)
 
 
 def tasks_of(query: Query, client, options: ServiceOptions) -> list[Task]:

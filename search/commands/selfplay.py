@@ -151,11 +151,17 @@ def _write(folder: pathlib.Path, number: int, data: bytes) -> str:
     while True:
         path = folder / f"{number:04d}.sgf"
         try:
-            with path.open("xb") as file:
-                file.write(data)
-            return str(path)
+            file = path.open("xb")
         except FileExistsError:
             number += 1
+            continue
+        try:
+            with file:
+                file.write(data)
+        except OSError:  # a full disk: no record is left that is none
+            path.unlink()
+            raise
+        return str(path)
 
 
 def _over_progress(text: str) -> str:

@@ -11,6 +11,8 @@ import dataclasses
 KINDS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 #: Seconds of each move that are left to the network and the client.
 LAG = 0.2
+#: The part of its share that a move has even where delays could take it all, as long as so many delays in a row would not lose.
+FLOOR, DELAYS = 0.25, 4
 #: What a move that is hard to choose may take beyond its budget, and what of the main time in all.
 MORE, MORE_OF_MAIN = 0.5, 0.2
 #: Main time that is kept for each of the moves of the longest imaginable game, seconds.
@@ -101,23 +103,27 @@ class Clock:
           moves: plies of the game so far.
           overhead: seconds that a move may take beyond what it is given.
         """
-        system, left = self.system, self._left[colour]
+        system, left, late = self.system, self._left[colour], LAG + overhead
         if system.kind == "none":
             return None
         mine = own_moves_left(points, moves)
         reserve = min(RESERVE * max((3 * points - moves) / 2, mine), left.main / 2)
         of_main, most = (left.main - reserve) / mine, left.main
+        shared = left.main  # what a slow move takes from the next ones
         if system.kind == "byoyomi":
             # Main time flows into the first period, which is won back with every move that ends within it.
             allowed, most = max(of_main, min(left.period, left.main + left.period)), left.main + left.period
+            shared = 0.0  # a period that is overrun is lost
         elif system.kind == "canadian":
             of_period = left.period / max(left.count, 1)
-            allowed, most = max(of_main, of_period), left.main + of_period
+            allowed, most, shared = max(of_main, of_period), left.main + of_period, left.main + left.period
         elif system.kind.startswith("fischer"):
             allowed = min(of_main + 0.9 * system.increment, left.main - reserve, system.most_move)
         else:
             allowed = of_main
-        return max(min(allowed, most) - LAG - overhead, 0.0)
+        # Delays as long as a move's share are rare, and once they come there is less to share: a part of it is used all the same.
+        floor = min(allowed * FLOOR, shared - DELAYS * late, system.most_move - late)
+        return max(min(allowed, most) - late, floor, 0.0)
 
     def more(self, colour: int, budget: float) -> float:
         """Seconds beyond its budget that a move may have which is hard to choose: half as much again, of a fraction of the main

@@ -1,5 +1,6 @@
 """Players and their searches: what the engine thinks with."""
 
+import collections
 import concurrent.futures
 import dataclasses
 import time
@@ -21,8 +22,8 @@ LONGEST_PONDERING = 600.0
 FIRST_OVERHEAD, LEAST_OVERHEAD = 0.3, 0.2
 #: The part of the memory for trees, one in so many, that is kept for a search under restrictions beside the game's own.
 RESTRICTED_SHARE = 4
-#: The share of the largest overhead that is still reckoned with after another move.
-OVERHEAD_KEPT = 0.9
+#: So many moves' overheads are remembered, of which the largest but one is reckoned with: a machine that stalls once is not slow.
+OVERHEADS_KEPT = 8
 #: As a machine that is busy may get busier, this much more than was measured is reckoned with.
 OVERHEAD_GROWN = 1.25
 
@@ -52,6 +53,8 @@ class Thinker:
         """The last move chosen by `genmove`."""
         self.overhead = FIRST_OVERHEAD
         """Seconds that a move takes beyond the time it is given."""
+        self._overheads: collections.deque[float] = collections.deque(maxlen=OVERHEADS_KEPT)
+        """Of the last moves."""
         self._players: dict[tuple[float, bool], Player] = {}
         self._compiled: set[int] = set()
         self._cleanup = False  # of the last move
@@ -60,7 +63,8 @@ class Thinker:
     def new_game(self) -> None:
         """Forgets all trees. Each game in which moves were chosen is followed by one with other random numbers."""
         self._games, self._used = self._games + self._used, False
-        self.last = None
+        self.last, self.overhead = None, FIRST_OVERHEAD
+        self._overheads.clear()
         self.forget()
 
     def forget(self) -> None:
@@ -143,8 +147,9 @@ class Thinker:
             if restrictions is not None:
                 close(player)
         if deadline is not None:
-            over = time.monotonic() - deadline
-            self.overhead = max(OVERHEAD_KEPT * self.overhead, OVERHEAD_GROWN * over, LEAST_OVERHEAD)
+            self._overheads.append(time.monotonic() - deadline)
+            largest = sorted(self._overheads)[-2:]
+            self.overhead = max(OVERHEAD_GROWN * largest[0] if len(largest) > 1 else FIRST_OVERHEAD, LEAST_OVERHEAD)
         return choice
 
     def ponder(self, game: Game, komi: float, stop: Callable[[], bool]) -> None:

@@ -55,3 +55,9 @@ def test_sleeping_costs_no_cpu_time() -> None:
     sample = timed(sleep, 1)
     assert sample.cpu < sample.wall
     assert sample.per_cpu_second > sample.per_second
+
+
+def test_work_that_was_timed_elsewhere_keeps_its_times() -> None:
+    sample = timed(lambda count: Work(count, wall=4.0, cpu=2.0, black_wins=lambda: 0.25), 8)
+    assert (sample.wall, sample.cpu, sample.black_wins) == (4.0, 2.0, 0.25)
+    assert timed(lambda count: Work(count, wall=0.0, cpu=0.0), 8).per_second < float("inf")

@@ -168,3 +168,14 @@ def test_an_interrupted_run_tells_what_it_has(played, monkeypatch, tmp_path, cap
     printed = capsys.readouterr()
     assert "interrupted" in printed.err and "1 games are too few" in printed.err
     assert len(json.loads(out.read_text())["games"]) == 1
+
+
+def test_what_is_written_of_a_game_is_what_was_played(played, tmp_path):
+    """Of each factor, whether the first version had the larger value."""
+    out = tmp_path / "tuning.json"
+    assert tuning.main([str(out), "--games", "6", "--of", "share,leaves", "--visits", "16", "--size", "5"]) == 0
+    assert len(played) == 6
+    for (match, number), game in zip(played, json.loads(out.read_text())["games"], strict=True):
+        first, second = (contestant.options for contestant in match.contestants)
+        assert game["number"] == number
+        assert game["signs"] == [1 if first[name] > second[name] else -1 for name in ("share", "leaves")]

@@ -140,3 +140,25 @@ def test_moves_that_have_not_been_tried_are_legal_by_superko_too():
     assert told == {f"{c}{r}" for c in "ABCDE" for r in range(1, 6)} - stones_and_suicide - {"B4"} | {"pass"}
     cut = Findings.of(flat, Wanted(least_moves=26, most_moves=3)).infos
     assert len(cut) == 3
+
+
+@pytest.mark.parametrize("to_play", [1, -1])
+def test_what_playouts_tell_is_the_movers(to_play):
+    """Raw figures have standard errors, and the shares are those of the mover's first plays."""
+    position = jaxgo.Position.from_array(np.zeros((5, 5), np.int8), to_play=to_play)
+    found, black = jaxgo.evaluate(position, 200, komi=3.5)[0], to_play == 1
+    told = Findings.of_playouts(found, to_play, 3.5, Wanted(shares=True), np.ones(26, bool))
+    wins = found.amaf_wins[0 if black else 1].reshape(-1)
+    np.testing.assert_allclose(told.shares, [*wins / wins.sum(), 0.0])
+    assert told.root["winrate"] == (found.win_rate if black else 1 - found.win_rate)
+    assert told.root["scoreLead"] == to_play * (found.margin_mean - 3.5)
+    assert told.root["rawStScoreError"] == pytest.approx(found.margin_std / np.sqrt(200))
+    assert (told.root["rawStWrError"], told.root["rawVarTimeLeft"]) == (found.win_rate_error, found.length_mean)
+
+
+def test_moves_that_have_not_been_tried_come_last():
+    flat = search.make_player("amaf", komi=0.5).prepare(jaxgo.Position.empty(5), None)
+    flat.run(visits=1)
+    infos = Findings.of(flat, Wanted(least_moves=26)).infos
+    assert [info["order"] for info in infos] == list(range(26))
+    assert any(info["visits"] == 0 for info in infos)

@@ -117,3 +117,15 @@ def test_ownership_of_a_settled_board():
     assert of_moves.shape == (len(moves), 5, 5) and (of_moves[:, :, 3:] == -1).all()
     np.testing.assert_array_equal(owner, Samples.of(tree).ownership()[0])
     tree.close()
+
+
+def test_the_other_side_is_told_of_all_that_has_sides(searched):
+    for info in move_infos(searched):
+        turned = other_side(info)
+        assert turned["utility"] == pytest.approx(2 * turned["winrate"] - 1)
+        assert turned["utilityLcb"] == pytest.approx(2 * turned["lcb"] - 1)
+        assert turned["lcb"] == 1 - info["lcb"]
+        assert turned["scoreMean"] == turned["scoreSelfplay"] == turned["scoreLead"]
+    turned = other_side(root_info(searched.statistics()))
+    assert turned["rawWinrate"] == turned["winrate"]
+    assert turned["rawLead"] == turned["rawScoreSelfplay"] == turned["scoreLead"]

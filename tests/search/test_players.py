@@ -171,7 +171,7 @@ def test_resigns_below_its_threshold():
 
 def test_passing_wins_only_after_a_pass_and_when_ahead():
     rows = "X X . \n X X X \n X X X"
-    for passes, komi, to_play, expected in ((1, 8.5, 1, True), (0, 8.5, 1, False), (1, 9, 1, False), (1, 9.5, -1, True)):
+    for passes, komi, to_play, expected in ((1, 8.5, 1, True), (0, 8.5, 1, False), (1, 9, 1, False), (1, 9, -1, False), (1, 9.5, -1, True)):
         assert passing_wins(jaxgo.Position.from_ascii(rows, to_play=to_play, passes=passes), komi) == expected
 
 
@@ -208,3 +208,9 @@ def test_bad_input_says_what_is_wrong():
             player.genmove(jaxgo.Position.empty(5, 2), None, Limits(10))
         with pytest.raises(ValueError, match=r"history must be hashes of positions, uint32 \[n, 2\], not int64"):
             player.genmove(position, np.zeros((3, 3), np.int64), Limits(10))
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan"), True, "1"])
+def test_seconds_that_are_none(seconds):
+    with pytest.raises(ValueError, match="seconds must be a positive finite number, not "):
+        Limits(seconds=seconds)

@@ -37,3 +37,9 @@ def test_both_protocols_mean_the_same(said):
     one, other = Request.parse(tuple(words), 5).restrictions, read_query(asked)[0].restrictions
     for name, array in vars(one).items():
         np.testing.assert_array_equal(array, getattr(other, name))
+
+
+def test_the_longest_of_what_is_allowed_holds():
+    said = [Restriction(False, -1, (7,), 4), Restriction(False, -1, (8,), 2)]
+    found = Restrictions.of(said, 5)
+    assert found.allow_until.tolist() == [0, 4] and np.argwhere(found.allowed).tolist() == [[1, 7], [1, 8]]

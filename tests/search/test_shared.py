@@ -241,3 +241,16 @@ def test_what_is_more_urgent_goes_first_among_an_owners(shared, calls):
     for _ in range(3):
         shared._send()
     assert [counts.argmax() for counts in calls.sent] == [1, 2, 0]
+
+
+def test_restrictions_end_where_they_say(shared):
+    def tried(**options) -> tuple[set[int], set[int]]:
+        search = Search(jaxgo.Position.empty(5), device=shared, leaves=16, komi=0.5, restrictions=restrictions(**options))
+        search.run(visits=2000)
+        paths = nodes_by_path(search.tree)
+        return {path[0] for path in paths if len(path) == 1}, {path[2] for path in paths if len(path) == 3}
+
+    root, deeper = tried(avoid=[12], until=2)
+    assert 12 not in root and 12 in deeper
+    root, deeper = tried(allow=[0, 7], until=2)
+    assert root <= {0, 7} and not deeper <= {0, 7}

@@ -361,3 +361,11 @@ def test_a_position_is_found_where_the_tree_holds_it():
     assert search.line_to(game.position) is None
     search.advance(first)
     assert search.line_to(game.position, game.history) == (second,)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_full_trees_keep_the_roots_moves(name):
+    search = grown(RULES[name], visits=4000, leaves=0)
+    tree = search.tree
+    search.close()
+    assert all(tree.child(tree.root, int(move)) != NONE for move in np.flatnonzero(tree.visits(tree.root)))

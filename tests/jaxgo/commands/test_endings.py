@@ -45,7 +45,7 @@ def test_dead_stones(stated: float | None, dead: list[str], score: float, by_rec
 @pytest.mark.parametrize(
     ("result", "points"),
     [("B+14.0", 14.0), ("W+0.5", -0.5), ("w+3,5", -3.5), ("B+R", None), ("W+T", None), ("0", 0.0), ("Draw", 0.0), ("", None),
-     ("B+", None), ("Void", None), ("?", None), ("B+inf", None), ("B+nan", None), ("B-3", None)],
+     ("B+", None), ("B+0", None), ("W+0.0", None), ("Void", None), ("?", None), ("B+inf", None), ("B+nan", None), ("B-3", None)],
 )  # fmt: skip
 def test_results_that_state_points(result: str, points: float | None) -> None:
     assert read_game(f"(;SZ[5]RE[{result}])").result_points == points

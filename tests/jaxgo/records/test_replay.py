@@ -56,3 +56,11 @@ def test_a_record_up_to_a_move_has_the_same_player_to_move(move: int) -> None:
     part = record.until(move)
     assert len(part.moves) == move and part.to_play(move) == record.to_play(move)
     np.testing.assert_array_equal(part.position().to_array(), record.position(move).to_array())
+
+
+def test_two_passes_of_one_colour_are_no_row() -> None:
+    """The player to move changes, so that the second pass is the first of a row."""
+    record = read_game("(;SZ[5];B[cc];W[];W[];B[])")
+    positions = record.positions()
+    np.testing.assert_array_equal(positions.passes, [0, 0, 0, 1, 2])
+    np.testing.assert_array_equal(positions.to_play, [1, -1, -1, 1, -1])

@@ -232,7 +232,7 @@ def test_files_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize(
     ("property_text", "komi"),
-    [("", None), ("KM[]", None), ("KM[6.5]", 6.5), ("KM[6,5]", 6.5), ("KM[ -3 ]", -3.0), ("KM[0]", 0.0)],
+    [("", None), ("KM[]", None), ("KM[6.5]", 6.5), ("KM[6,5]", 6.5), ("KM[ -3 ]", -3.0), ("KM[0]", 0.0), ("KM[81]", 81.0), ("KM[-81]", -81.0)],
 )
 def test_komi(property_text: str, komi: float | None) -> None:
     record = read_game(f"(;SZ[9]{property_text})")
@@ -305,3 +305,9 @@ def test_names_in_any_encoding() -> None:
     assert read_game("(;SZ[9]CA[UTF-8]PB[呉清源])".encode()).black == "呉清源"
     assert read_game(b"(;SZ[9]CA[no-such-codec]PB[M\xfcller])").black == "Müller"
     assert "ller" in read_game(b"(;SZ[9]CA[UTF-8]PB[M\xfcller])").black
+
+
+def test_the_last_of_several_players_named_is_to_move() -> None:
+    record = read_game("(;SZ[5];B[cc];AW[aa]PL[W];AB[bb]PL[B])")
+    assert record.to_play(1) == BLACK == int(record.position().to_play[0])
+    assert read_game("(;SZ[5];B[cc];AW[aa]PL[B];AB[bb]PL[W])").to_play(1) == WHITE

@@ -56,3 +56,12 @@ def test_what_hung_on_dead_stones_is_judged_again() -> None:
     assert [(chain[0], status) for chain, status in first] == [(0, ALIVE), (3, ALIVE), (8, DEAD), (11, DEAD)]
     assert [(chain[0], status) for chain, status in second] == [(0, ALIVE), (3, ALIVE)]
     assert asked == [2, 1, 1] and owners.shape == (2, 2, 4, 4)
+
+
+def test_chains_that_are_decided_by_little() -> None:
+    """Neighbours that keep as much as they lose are in seki as far as they are short of liberties; dead is what mostly loses."""
+    for x, o, expected in ((0.2, -0.2, (ALIVE, SEKI)), (0.2, -0.9, (ALIVE, ALIVE)), (-0.2, -0.9, (ALIVE, ALIVE)),
+                           (-0.4, -0.9, (DEAD, ALIVE)), (-0.9, 0.2, (DEAD, ALIVE))):  # fmt: skip
+        owners = _owners(x, o, -0.9, 0.9)
+        found = {chain[0]: status for chain, status in statuses(STONES, owners, owners)}
+        assert found == dict(zip((0, 3, 8, 11), (*expected, ALIVE, ALIVE))), (x, o)

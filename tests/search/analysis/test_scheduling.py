@@ -83,18 +83,31 @@ def test_answers_come_out_of_order(talk):
 
 
 def test_terminate(talk):
-    """One turn of a query, then all of another, whether they wait or are under way."""
-    talk.send(query("a", "C3", "B2", analyzeTurns=[0, 1, 2], **LONG), query("b", playouts=10**9), query("c", **LONG))
-    talk.send({"id": "t1", "action": "terminate", "terminateId": "a", "turnNumbers": [1, 7]})
-    replies = talk.wait(lambda replies: len(replies) >= 2)
-    assert replies[0] == {"id": "a", "isDuringSearch": False, "noResults": True, "turnNumber": 1}
-    assert replies[1] == {"id": "t1", "action": "terminate", "terminateId": "a", "turnNumbers": [1, 7]}
-    talk.send({"id": "t2", "action": "terminate", "terminateId": "b"}, {"id": "t3", "action": "terminate", "terminateId": "nobody"})
-    replies = talk.wait(lambda replies: len(replies) >= 5)
-    assert [(r["id"], r.get("noResults")) for r in replies[2:]] == [("b", True), ("t2", None), ("t3", None)]
+    """One turn of a query, then all of another, then all that is left: what is under way is told as far as it has come."""
+    much = {"reportDuringSearchEvery": 0.05}
+    talk.send(query("a", "C3", "B2", analyzeTurns=[0, 1, 2], **LONG, **much), query("b", playouts=10**9, **much), query("c", **LONG))
+    told = talk.wait(lambda replies: {(reply["id"], reply["turnNumber"]) for reply in replies} >= {("a", 1), ("b", 0)})
+    visits = {(reply["id"], reply["turnNumber"]): reply["rootInfo"]["visits"] for reply in told}
+    asked = {"id": "t1", "action": "terminate", "terminateId": "a", "turnNumbers": [1, 7]}
+    talk.send(asked, {"id": "t2", "action": "terminate", "terminateId": "b"}, {"id": "t3", "action": "terminate", "terminateId": "nobody"})
+    finals = talk.finals(2)
+    assert finals.keys() == {("a", 1), ("b", 0)} and asked in talk.replies
+    for which, reply in finals.items():
+        assert reply["rootInfo"]["visits"] >= visits[which] and "noResults" not in reply
+    assert finals["a", 1]["moveInfos"]
     talk.send({"id": "t4", "action": "terminate_all"})
-    assert all(reply["noResults"] for reply in talk.finals(5).values())
+    assert all(reply["rootInfo"]["visits"] > 0 for reply in talk.finals(5).values())
     assert talk.ask(query("d", playouts=5))["rootInfo"]["visits"] == 5
+
+
+def test_what_has_not_begun_has_no_results(narrow):
+    talk = Talk(narrow)
+    talk.send(query("long", reportDuringSearchEvery=0.01, **LONG), query("waits", "C3", **LONG))
+    talk.wait(lambda replies: replies)
+    talk.send({"id": "t", "action": "terminate", "terminateId": "waits"})
+    assert talk.finals(1) == {("waits", 1): {"id": "waits", "isDuringSearch": False, "noResults": True, "turnNumber": 1}}
+    talk.send({"id": "t2", "action": "terminate_all"})
+    talk.end()
 
 
 def test_terminate_is_for_the_own_queries_only(service):
@@ -119,7 +132,7 @@ def test_reports_during_the_search(talk, kind):
     assert visits(replies) == sorted(visits(replies))
     assert all(len(reply["ownership"]) == 25 for reply in replies)
     talk.send({"id": "t", "action": "terminate", "terminateId": "r"})
-    talk.wait(lambda replies: any(reply["id"] == "t" for reply in replies))
+    talk.finals(1)
     number = len(talk.replies)
     assert talk.ask(query("after", maxVisits=200))["id"] == "after"
     assert len(talk.replies) == number + 1, "no report comes after the last reply"
@@ -132,7 +145,7 @@ def test_one_report_where_only_its_time_is_given(talk, kind):
     assert report["isDuringSearch"] is True
     assert talk.ask(query("meanwhile", maxVisits=2_000))["id"] == "meanwhile"
     talk.send({"id": "t", "action": "terminate", "terminateId": "one"})
-    talk.wait(lambda replies: any(reply["id"] == "t" for reply in replies))
+    talk.finals(2)
     assert [reply["isDuringSearch"] for reply in talk.replies if reply["id"] == "one"] == [True, False]
 
 

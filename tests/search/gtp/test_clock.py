@@ -95,6 +95,7 @@ def test_a_long_game_is_never_lost_on_time(size, system, told):
         (System("byoyomi", 5.0, 10.0, 3), 10 - LAG),
         (System("canadian", 0.0, 60.0, 10), 6 - LAG),
         (System("fischer-capped", 900.0, increment=5.0, most_move=7.0), 7 - LAG),
+        (System("fischer", 5.0, increment=1.0), 2.5 / 162.45 + 0.9 - LAG),
         (System("absolute", 0.0), 0.0),
         (System("byoyomi", 0.0, 0.1, 1), 0.0),
     ],
@@ -220,3 +221,11 @@ def test_following_the_game_is_part_of_what_a_move_is_given(monkeypatch):
     monkeypatch.setattr(TreePlayer, "genmove", noted)
     client.ok("genmove b")
     assert 0 < given[0] < budget - 0.5
+
+
+def test_an_increment_comes_on_top_of_what_is_left_and_never_of_less_than_nothing():
+    clock = Clock(System("fischer", 5.0, increment=3.0))
+    clock.spend(1, 4.0)
+    assert clock.left(1).main == 4.0
+    clock.spend(1, 6.0)
+    assert clock.left(1).main == 3.0

@@ -105,6 +105,9 @@ def choice(table: Table, win_rate: float, *, move: int = 3, playouts: int = 5_00
         (6.5, 0.9, 0.9, False, False),
         (-NEUTRAL + 0.5, 0.9, 0.9, False, False),
         (-NEUTRAL + 0.5, 0.9, 0.9, True, True),
+        (-NEUTRAL, 0.9, 0.9, False, False),
+        (-NEUTRAL - 0.5, 0.9, 0.9, False, True),
+        (0.0, 0.9, 0.1, True, False),
     ],
 )
 def test_all_of_it_must_hold(komi, sureness, win_rate, passed, expected):
@@ -180,3 +183,22 @@ def test_resigns_by_the_protocol():
     assert client.board() == stones
     client.ok("kata-set-param resignThreshold -1")
     assert client.ok("genmove b") != "resign"
+
+
+def test_late_is_when_more_than_a_third_of_the_board_is_played():
+    table = Table(EngineOptions(size=5))
+    for moves, late in ((8, False), (9, True)):
+        table.game.moves[:] = [(1, 3)] * moves
+        assert may_be_settled(table, 1) == late
+
+
+def test_two_stones_have_an_opening_too_and_it_is_whites():
+    """Of two stones, too; Black may at once."""
+    table = Table(EngineOptions(size=9))
+    table.place_handicap([20, 60])
+    for colour, expected in ((-1, 27 // 2 + 1 + 2), (1, 2)):
+        resigns, found = Resignation(0.05), []
+        for ply in range(0, 40, 2):
+            table.game.moves[:] = [(1, 81)] * ply
+            found.append(resigns(table, colour, choice(table, 0.01)))
+        assert found.index(True) == expected

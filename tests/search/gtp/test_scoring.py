@@ -5,6 +5,7 @@ import pytest
 
 import jaxgo
 from search import Game
+from search.gtp import scoring
 from tests.search.gtp.client import Client
 from tests.search.tactics import SEKI
 
@@ -86,3 +87,12 @@ def test_a_draw_is_0():
     assert client.ok("final_score") == "0"
     client.ok("komi -2.5")
     assert client.ok("final_score") == "B+2.5"
+
+
+def test_a_point_that_whoever_moves_gets_is_nobodys(monkeypatch):
+    owners = np.full((2, 1, 3, 3), 0.9)
+    monkeypatch.setattr(scoring, "settled", lambda boards, owners_of: ([[]], owners))
+    owners[1, 0, 1, 1] = 0.6
+    assert scoring.judge(jaxgo.Position.empty(3)).sureness == 0.6
+    owners[:, 0, 1, 1] = 0.8, -0.7
+    assert scoring.judge(jaxgo.Position.empty(3)).sureness == 0
