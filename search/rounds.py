@@ -91,6 +91,8 @@ class Rounds:
         self._under_way: collections.deque[_Round] = collections.deque()
         self._full: bool | None = None
         """Whether as many rounds are under way as may be; None where that is to be looked at anew."""
+        self._tried = False
+        """Whether it is known that the root has moves with results."""
         self._seed_words, self._streams = seed_words(seed), stream
         #: Seconds spent choosing, waiting for the device, and adding results.
         self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
@@ -110,7 +112,7 @@ class Rounds:
             np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
         ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
-        self._full = None
+        self._full, self._tried = None, False
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
         (words,), (ko,), (passes,), (black,) = Leaves.arguments_of(position)
         root = tree[tree.root]
@@ -160,6 +162,14 @@ class Rounds:
         """Whether the device has finished the oldest round."""
         call = self._under_way[0].call
         return call is None or self._device.done(call)
+
+    @property
+    def have_tried(self) -> bool:
+        """Whether there are results of one of the root's moves, or it has none. Programs with many searches ask often."""
+        tree = self._tree
+        if not self._tried and tree.ready:
+            self._tried = bool(tree[tree.root]["passes"] >= 2 or tree.found(tree.root)[0].any())
+        return self._tried
 
     def launch(self, most: int) -> None:
         """Chooses leaves, at most so many, and submits them."""

@@ -243,9 +243,8 @@ class Search:
 
     @property
     def has_tried(self) -> bool:
-        """Whether there are results of a move, so that there is something to tell."""
-        tree = self._tree
-        return tree.ready and bool(tree.found(tree.root)[0].any())
+        """Whether there are results of a move, so that there is something to tell; or the game is over, where there is none."""
+        return self._rounds.have_tried
 
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""

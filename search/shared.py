@@ -195,7 +195,7 @@ class SharedLeaves:
         return chosen
 
     def _drop(self, request: _Request) -> None:
-        if request.call is None:
+        if request.call is None and request in self._waiting:  # an interruption may have come after it was taken back
             self._waiting.remove(request)
 
 

@@ -254,6 +254,20 @@ def test_a_device_that_fails_at_a_round_leaves_a_sound_tree(monkeypatch):
     assert search.visits == 1_000 and search.under_way == 0
 
 
+def test_who_must_stop_at_once_has_something_to_tell():
+    """The first moves are awaited; where the game is over there are none."""
+    for limits in ({"visits": 10**6, "stop": lambda: True}, {"seconds": 0}):
+        search = make(5, 3, Rave())
+        search.run(**limits)
+        assert search.has_tried and search.tree.visits(search.tree.root)[search.best()] > 0
+        for _ in range(2):
+            search.advance(25)
+        assert 0 < search.run(**limits) < 10**5
+        with pytest.raises(ValueError, match="the game is over"):
+            search.best()
+        search.close()
+
+
 def test_as_many_visits_as_counts_stand():
     search = make(5, 3, Rave())
     asked = iter(range(100))

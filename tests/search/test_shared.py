@@ -148,8 +148,11 @@ def test_moves_to_avoid_and_to_keep_to(shared):
     assert 12 in deeper, "only the root's move is to be avoided"
     root, deeper = tried(avoid=[12], until=3)
     assert 12 not in root | deeper
-    root, deeper = tried(allow=[0, 7])
-    assert root and root <= {0, 7} and len(deeper) > 2
+    root, deeper = tried(avoid=[12], until=2)
+    assert 12 not in root and 12 in deeper, "the third move is beyond the second"
+    for until in (1, 2):
+        root, deeper = tried(allow=[0, 7], until=until)
+        assert root and root <= {0, 7} and len(deeper) > 2
     root, _ = tried(avoid=range(26))
     assert root == {25}, "a player who may do nothing else passes"
 
@@ -241,16 +244,3 @@ def test_what_is_more_urgent_goes_first_among_an_owners(shared, calls):
     for _ in range(3):
         shared._send()
     assert [counts.argmax() for counts in calls.sent] == [1, 2, 0]
-
-
-def test_restrictions_end_where_they_say(shared):
-    def tried(**options) -> tuple[set[int], set[int]]:
-        search = Search(jaxgo.Position.empty(5), device=shared, leaves=16, komi=0.5, restrictions=restrictions(**options))
-        search.run(visits=2000)
-        paths = nodes_by_path(search.tree)
-        return {path[0] for path in paths if len(path) == 1}, {path[2] for path in paths if len(path) == 3}
-
-    root, deeper = tried(avoid=[12], until=2)
-    assert 12 not in root and 12 in deeper
-    root, deeper = tried(allow=[0, 7], until=2)
-    assert root <= {0, 7} and not deeper <= {0, 7}

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from search.gtp.clock import LAG, Clock, System, own_moves_left
-from search.gtp.thinker import LEAST_OVERHEAD
+from search.gtp.thinker import FIRST_OVERHEAD, LEAST_OVERHEAD
 from search.players import TreePlayer
 from tests.search.gtp.client import Client
 
@@ -162,6 +162,42 @@ def test_a_canadian_period_begins_anew_after_its_stones():
     assert dataclasses.asdict(clock.left(1)) == {"main": 0.0, "period": 6.0, "count": 1}
     clock.spend(1, 4.0)
     assert dataclasses.asdict(clock.left(1)) == {"main": 0.0, "period": 10.0, "count": 2}
+
+
+@pytest.mark.parametrize(
+    ("system", "size"), [(System("absolute", 10.0), 9), (System("absolute", 60.0), 19), (System("fischer", 10.0, increment=0.4), 19)]
+)  # fmt: skip
+def test_delays_that_could_take_all_leave_a_part_of_each_share(system, size):
+    """What is given off to delays for nothing would be more than half of the game's moves."""
+    clock, referee, given = Clock(system), Referee(system), []
+    for number in range(size * size // 2):
+        given.append(clock.budget(1, size * size, 2 * number, LEAST_OVERHEAD))
+        referee.move(given[-1] + 0.05)
+        clock.spend(1, given[-1] + 0.05)
+    assert min(given) > 0 and not referee.lost
+
+
+def test_one_stall_is_not_taken_for_a_slow_machine(monkeypatch):
+    client, stalled = Client(4, visits=16), iter([3.0])
+    thinker, think = client.engine.thinker, TreePlayer.genmove
+    client.ok("time_settings 1000 0 0")
+
+    def stalling(player, position, history, limits, *rest):
+        now, late = time.monotonic(), next(stalled, None)
+        if late is not None:  # the deadline has passed by so much
+            monkeypatch.setattr(time, "monotonic", lambda: now + limits.seconds + late)
+        return think(player, position, history, limits, *rest)
+
+    monkeypatch.setattr(TreePlayer, "genmove", stalling)
+    client.ok("genmove b")
+    monkeypatch.undo()
+    assert thinker.overhead == FIRST_OVERHEAD, "nothing is known by one move"
+    client.ok("genmove w")
+    client.ok("genmove b")
+    assert thinker.overhead == LEAST_OVERHEAD
+    thinker.overhead = 5.0
+    client.ok("clear_board")
+    assert thinker.overhead == FIRST_OVERHEAD, "another game, perhaps on a quiet machine"
 
 
 def test_expected_moves_fall_with_the_game_but_never_to_none():
