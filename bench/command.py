@@ -45,7 +45,7 @@ the report says how busy it was.
 """
 
 #: Options of single benchmarks, which their `measure` takes by these names.
-_OF_ONE = ("record", "batches", "policy", "native", "timeout", "plot", "since")
+_OF_ONE = ("record", "batches", "policy", "only", "native", "timeout", "plot", "since")
 _SMALLEST, _LARGEST = 2, 25
 _MOST_RUNS = 1000
 _MOST_SECONDS = 3600
@@ -79,8 +79,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             )
         if name == "throughput":
             one.add_argument(
-                "--policy", type=_policies, metavar="P,...", default=argparse.SUPPRESS,
+                "--policy", type=_names("--policy", POLICIES), metavar="P,...", default=argparse.SUPPRESS,
                 help=f"playout policies to price beside uniform playouts: {', '.join(POLICIES)} or all",
+            )  # fmt: skip
+        if name == "search":
+            one.add_argument(
+                "--only", type=_names("--only", tuple(module.ONLY)), metavar="S,...", default=argparse.SUPPRESS,
+                help=f"what to measure beside `jaxgo.evaluate`: {', '.join(module.ONLY)} (default: all)",
             )  # fmt: skip
         if name == "peers":
             one.add_argument(
@@ -219,13 +224,16 @@ def _count(option: str, most: int) -> Callable[[str], int]:
     return read
 
 
-def _policies(text: str) -> list[str]:
-    """Names of policies from the command line."""
-    names = list(POLICIES) if text == "all" else [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in POLICIES:
-            raise UsageError(f"--policy {text}: must be of {', '.join(POLICIES)}, or all")
-    return names
+def _names(option: str, known: Sequence[str]) -> Callable[[str], list[str]]:
+    """A reader for names."""
+
+    def read(text: str) -> list[str]:
+        names = list(known) if text == "all" else [name.strip() for name in text.split(",")]
+        if not set(names) <= set(known):
+            raise UsageError(f"{option} {text}: must be of {', '.join(known)}, or all")
+        return names
+
+    return read
 
 
 def _length(option: str) -> Callable[[str], float]:

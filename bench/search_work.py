@@ -23,32 +23,37 @@ PLAYED = 256
 MOST_NODES = 200_000
 
 _SHARES: dict[str, dict[str, float]] = {}
+_ROUNDS: dict[str, tuple[int, int]] = {}
 
 
 class InSearch:
     """A search from the empty board that goes on from run to run."""
 
-    def __init__(self, label: str, size: int, rule: str, leaves: int, playouts: int, device: "AtOnce | None" = None):
+    def __init__(
+        self, label: str, size: int, rule: str, leaves: int | None = None, playouts: int | None = None,
+        device: "AtOnce | None" = None,
+    ):  # fmt: skip
         """Makes the search.
 
         Args:
           label: under which `shares` knows it.
           size: of the board.
           rule: of `RULES`.
-          leaves: of a round.
-          playouts: from each leaf.
+          leaves: of a round; None for what suits the devices.
+          playouts: from each leaf; likewise.
           device: in place of its own workers.
         """
-        self._label, self._playouts = label, playouts
+        self._label = label
         self._make = lambda: Search(
             jaxgo.Position.empty(size), rule=RULES[rule], leaves=leaves, playouts_per_leaf=playouts, memory=1 << 31, device=device
         )
         self._search = self._make()
+        _ROUNDS[label] = self._search.num_leaves, self._search.playouts_per_leaf
 
     def run(self, count: int) -> Work:
         """Adds `count` playouts to the tree."""
         search = self._search
-        if search.tree.count + count // self._playouts > MOST_NODES:
+        if search.tree.count + count // search.playouts_per_leaf > MOST_NODES:
             search.close()
             search = self._search = self._make()
         before, wall, busy = dict(search.seconds), time.perf_counter(), search.device_seconds
@@ -150,6 +155,11 @@ class Bulk:
 def shares(label: str) -> dict[str, float]:
     """Of the last run: the shares of the clock's time spent choosing, waiting and backing up, and the devices' busy share."""
     return _SHARES[label]
+
+
+def round_of(label: str) -> tuple[int, int]:
+    """Leaves of a round, and playouts of each."""
+    return _ROUNDS[label]
 
 
 def bytes_per_node(size: int) -> tuple[int, int]:

@@ -9,12 +9,11 @@ These are numbers of a board's size and a kind of device, not measured as the se
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 
-from jaxgo.backends.choice import backend_of
 from jaxgo.base import checks
 from jaxgo.running.leaves import MOST_LEAVES, MOST_OF_A_LEAF, MOST_PLAYOUTS
 
@@ -32,13 +31,14 @@ ON_CPUS = RoundSize(256, 8)
 MOST_ON_CPUS = 1 << 18
 #: On other devices by weighted credits, of which the host looks at every playout's moves: it is what bounds them.
 BY_HISTORIES = RoundSize(256, 32)
-#: Playouts of a round for each lane of other devices: lanes wait for a twelfth of the time at 9x9, a twentieth at 19x19.
-PER_LANE = 16
-#: Playouts a second at 9x9 that an H200 could not exceed, and how they fall with the points of larger boards (`jaxgo bench
-#: kernel`); those by a policy are so many times as slow. The host is to be able to feed that.
-RATE, FALL, BY_POLICY = 2e8, 1.8, 4
-#: Seconds of the host for a leaf of many playouts, and more for each point (`jaxgo bench search`, a 2-core EPYC).
-HOST, HOST_OF_A_POINT = 1.5e-6, 1.5e-8
+#: Playouts of a round on another device, at most, and how they fall with the points of boards larger than 9x9: sixteen for each
+#: lane of an H100, of which lanes wait for a twelfth of the time at 9x9, a twentieth at 19x19.
+ROUND, ROUND_FALL = 1 << 21, 0.94
+#: Playouts a second of an H100 at 9x9, and how they fall with the points of larger boards; those by a policy are so many times as
+#: slow. The host is to be able to feed that.
+RATE, FALL, BY_POLICY = 2.4e8, 1.85, 4
+#: Seconds of the host for a leaf of many playouts, and more for each point (measured beside that H100).
+HOST, HOST_OF_A_POINT = 3.2e-6, 1.8e-8
 #: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line. Elsewhere than on
 #: CPUs rounds are large, and GPUs hold two.
 IN_FLIGHT, IN_FLIGHT_ELSEWHERE = 8, 4
@@ -76,7 +76,7 @@ def suited(
         wanted = fixed.playouts if fixed else _playouts_for(size, len(set(workers)), policy)
         playouts = max(1, min(wanted, MOST_PLAYOUTS // (leaves or 1)))
     if leaves is None:
-        leaves = fixed.leaves if fixed else _leaves_for(size, set(workers), playouts)
+        leaves = fixed.leaves if fixed else _leaves_for(size, len(set(workers)), playouts)
     most = MOST_PLAYOUTS if workers is None or not _on_cpus(workers) else MOST_ON_CPUS
     checks.integer("leaves times playouts_per_leaf", leaves * playouts, 1, most)
     return RoundSize(leaves, playouts)
@@ -101,7 +101,7 @@ def _playouts_for(size: int, devices: int, policy: bool) -> int:
     return min(MOST_OF_A_LEAF, max(ON_CPUS.playouts, wanted))
 
 
-def _leaves_for(size: int, devices: Collection[jax.Device], playouts: int) -> int:
+def _leaves_for(size: int, devices: int, playouts: int) -> int:
     """Leaves of a round that is long for the lanes of devices."""
-    room = PER_LANE * sum(backend_of(device).most_lanes(size) for device in devices)
+    room = devices * 2 ** round(math.log2(ROUND * min(1, 81 / size**2) ** ROUND_FALL))
     return max(1, min(MOST_LEAVES, min(room, MOST_PLAYOUTS) // playouts))

@@ -1,11 +1,13 @@
-"""Whether the kernel plays the same playouts as XLA on a device: tried before it is used, and remembered.
+"""Whether the kernel on a device plays the same playouts as XLA: tried before it is used, and remembered.
 
 A wrong kernel, or a driver that makes a wrong one of it, would give wrong results without a word. So on first use of a board size
 on a device, and of each form of playout policy on it, a few dozen playouts are played both ways and compared, bit for bit: all
 outputs, with a seed for all and one for each position, from the empty board, a game in its middle, one that is over, and under a
-cap. What was found is kept beside jax's compile cache, where there is one.
+cap. XLA plays them on the CPU, for which it compiles them in seconds, where it takes minutes for a GPU. What was found is kept
+beside jax's compile cache, where there is one.
 """
 
+import concurrent.futures
 import functools
 import hashlib
 import itertools
@@ -16,10 +18,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxgo.backends import remembered
+from jaxgo.backends import choice, remembered, xla
 from jaxgo.base import forms
 from jaxgo.base.constants import STAY, max_plies
-from jaxgo.base.trials import tried
+from jaxgo.base.trials import as_by_default, tried
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.playout import Job
@@ -65,16 +67,17 @@ def of_kernel(device: jax.Device, size: int, form: PolicyForm | None = None) -> 
 
 
 def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = None) -> str:
-    """What differs between the playouts of a kernel's `play_all` and XLA's on a device, by a typical policy of a form; empty if
+    """What differs between the playouts of a kernel's `play_all` on a device and XLA's, by a typical policy of a form; empty if
     nothing does."""
-    from jaxgo.backends import xla
-
+    judge = _judge_of(device)
     g, longest = geometry(size), max_plies(size)
-    columns, policy = _columns(size), None if form is None else form.with_arrays(form.shapes).typical()
+    with jax.default_device(judge):
+        columns = _columns(size)
+    policy = None if form is None else form.with_arrays(form.shapes).typical()
     last = np.array([STAY, size * size // 2, size + 1, size * size], np.int32)
     shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, np.zeros(6, np.uint32))]
 
-    def program(play_all, lanes: int, own_seeds: bool, moves: bool):
+    def program(device: jax.Device, play_all, lanes: int, own_seeds: bool, moves: bool):
         def play(columns, numbers):
             seed = None if own_seeds else tuple(numbers[:2])
             if own_seeds:
@@ -84,21 +87,32 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
             return play_all(g, columns, job, **how)
 
         sharding = jax.sharding.SingleDeviceSharding(device)
-        return jax.jit(play, in_shardings=sharding, out_shardings=sharding).lower(*shapes).compile()
+        options = choice.compiler_options(device.platform)
+        with as_by_default(), forms.within(forms.of_platform(device.platform)):
+            return jax.jit(play, in_shardings=sharding, out_shardings=sharding, compiler_options=options).lower(*shapes).compile()
 
-    with forms.within(forms.of_platform(device.platform)):
+    with concurrent.futures.ThreadPoolExecutor() as threads:
         # What is recorded but for the moves is the same with them and without.
-        judges = [program(xla.play_all, PLAYOUTS * columns.shape[1], own_seeds, True) for own_seeds in (False, True)]
-        for own_seeds, moves in KINDS:
-            kernel = program(play_all, LANES, own_seeds, moves)
-            for cap in (longest, size + 1):
-                numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, 5, cap], np.uint32)
-                ours, theirs = (jax.device_get(made(columns, numbers)) for made in (kernel, judges[own_seeds]))
-                theirs = theirs._replace(log=None) if moves else theirs._replace(log=None, events=None)
-                for field, a, b in zip(ours._fields, ours, theirs):
-                    if not all(map(np.array_equal, *map(jax.tree.leaves, (a, b)))):
-                        return f"its playouts differ from XLA's in {field!r}"
+        asked = [(judge, xla.play_all, PLAYOUTS * columns.shape[1], own_seeds, True) for own_seeds in (False, True)]
+        asked += [(device, play_all, LANES, *kind) for kind in KINDS]
+        made = list(threads.map(lambda x: program(*x), asked))
+    for (own_seeds, moves), kernel in zip(KINDS, made[2:], strict=True):
+        for cap in (longest, size + 1):
+            numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, 5, cap], np.uint32)
+            ours, theirs = (jax.device_get(play(columns, numbers)) for play in (kernel, made[own_seeds]))
+            theirs = theirs._replace(log=None) if moves else theirs._replace(log=None, events=None)
+            for field, a, b in zip(ours._fields, ours, theirs):
+                if not all(map(np.array_equal, *map(jax.tree.leaves, (a, b)))):
+                    return f"its playouts differ from XLA's in {field!r}"
     return ""
+
+
+def _judge_of(device: jax.Device) -> jax.Device:
+    """Where XLA plays: on the CPU, or where jax may not use that (`JAX_PLATFORMS`), on the device itself."""
+    try:
+        return jax.local_devices(backend="cpu")[0]
+    except RuntimeError:
+        return device
 
 
 def _columns(size: int) -> np.ndarray:

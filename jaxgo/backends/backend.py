@@ -5,6 +5,7 @@ from typing import Any
 import jax
 
 from jaxgo.backends import xla
+from jaxgo.backends.options import Options
 from jaxgo.base import forms
 from jaxgo.base.forms import Form
 from jaxgo.board.geometry import Geometry, playing_geometry
@@ -20,8 +21,7 @@ class Backend:
     """Of jax: "cpu", "gpu" or another."""
     form: Form = forms.PLAIN
     """How programs are written for it."""
-    # Those of an H200 (132 multiprocessors, each of at most 32 of the kernel's blocks): about as many as its registers hold, by
-    # the compiled kernels of 9x9, 13x13 and 19x19. Measured neither on a GPU nor on a TPU.
+    # Not measured on a TPU.
     lanes_by_bytes: dict[int, int] = {4: 1 << 17, 8: 1 << 17, 12: 1 << 17, 20: 1 << 16, 24: 1 << 16, 28: 1 << 16, 32: 1 << 16}
     """Playouts that run at a time on a device, or a core of a CPU, by bytes of a board."""
     lanes_else: int = 1 << 15
@@ -59,7 +59,7 @@ class Backend:
         """Whether a program can exchange arrays with the host while it runs (`jaxgo.backends.exchange`)."""
         return False
 
-    def compiler_options(self) -> dict[str, bool | int | float | str]:
+    def compiler_options(self) -> Options:
         """Options for `jax.jit(..., compiler_options=...)` with which XLA makes good programs of playouts."""
         return {}
 

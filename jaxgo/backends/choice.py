@@ -103,9 +103,11 @@ def teams_of(workers: tuple[jax.Device, ...]) -> list[tuple[jax.Device, ...]]:
     """The devices of each call of a program that may be under way at a time, of the workers of `workers_of`.
 
     Different devices run one program together, each on a part of its own; of two such calls, the second is ready for the devices
-    that have finished the first. Cores of one CPU are called one by one.
+    that have finished the first, and so it is on a single device that is no CPU. Cores of one CPU are called one by one.
     """
-    return [workers] * 2 if len(set(workers)) > 1 else [(device,) for device in workers]
+    if len(set(workers)) > 1 or len(workers) == 1 and workers[0].platform != "cpu":
+        return [workers] * 2
+    return [(device,) for device in workers]
 
 
 def play_anywhere(

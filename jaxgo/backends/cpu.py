@@ -17,6 +17,7 @@ from jax import lax
 
 from jaxgo.backends import exchange, remembered, xla
 from jaxgo.backends.backend import Backend
+from jaxgo.backends.options import Options, known
 from jaxgo.base import forms
 from jaxgo.base.one_loop import trusted
 from jaxgo.base.trials import tried
@@ -27,7 +28,7 @@ from jaxgo.playing.playout import Ready
 
 #: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them.
 #: From jax 0.12 on it also takes the ticks' loop for a small one, and compiles it whole, without vectors: 13 times slower.
-OPTIONS: dict[str, bool | int | float | str] = {
+OPTIONS: Options = {
     "xla_cpu_prefer_vector_width": 512,
     "xla_disable_hlo_passes": "small-while-loop-hoisting",
 }
@@ -66,7 +67,7 @@ class Cpu(Backend):
         """As found out."""
         return exchange.trusted()
 
-    def compiler_options(self) -> dict[str, bool | int | float | str]:
+    def compiler_options(self) -> Options:
         """Those of `OPTIONS` that this XLA knows."""
         return dict(known_options())
 
@@ -77,26 +78,13 @@ class Cpu(Backend):
 
 
 @functools.cache
-def known_options() -> dict[str, bool | int | float | str]:
+def known_options() -> Options:
     """Those of `OPTIONS` that this XLA knows (tried once per process)."""
-    if _compiles(OPTIONS):
-        return OPTIONS
-    known = {name: value for name, value in OPTIONS.items() if _compiles({name: value})}
-    text = f"this version of XLA does not know {', '.join(OPTIONS.keys() - known)}; playouts on the CPU may be slower"
-    warnings.warn(text, stacklevel=2)
-    return known
-
-
-def _compiles(options: dict[str, bool | int | float | str]) -> bool:
-    def trial():
-        with jax.default_device(jax.local_devices(backend="cpu")[0]):
-            jax.jit(lambda x: x + np.int32(1), compiler_options=options).lower(np.int32(0)).compile()
-
-    try:
-        tried(trial)
-    except Exception:  # whatever a compiler may raise
-        return False
-    return True
+    found = known(OPTIONS, jax.local_devices(backend="cpu")[0])
+    if unknown := sorted(OPTIONS.keys() - found):
+        text = f"this version of XLA does not know {', '.join(unknown)}; playouts on the CPU may be slower"
+        warnings.warn(text, stacklevel=2)
+    return found
 
 
 @functools.cache
@@ -117,7 +105,7 @@ def vector_ratio() -> float:
     return ratio
 
 
-def _vector_ratio(options: dict[str, bool | int | float | str], lanes: int = 1008, repeats: int = 9) -> float:
+def _vector_ratio(options: Options, lanes: int = 1008, repeats: int = 9) -> float:
     g = geometry(5)
 
     def of_ticks(number):

@@ -1,5 +1,6 @@
 """Playouts on GPUs: on NVIDIA's by a kernel that plays whole playouts, if it agrees with XLA; on others by XLA."""
 
+import functools
 import os
 import warnings
 from typing import Any
@@ -8,6 +9,7 @@ import jax
 
 from jaxgo.backends import agreement
 from jaxgo.backends.backend import Backend
+from jaxgo.backends.options import Options, known
 from jaxgo.base import checks, forms
 from jaxgo.board.geometry import Geometry
 from jaxgo.playing.playout import Job
@@ -16,6 +18,11 @@ from jaxgo.playing.wire import Records
 
 #: Environment variable that turns the kernel off ("off") or on ("on", the default).
 SWITCH = "JAXGO_KERNEL"
+#: Of the GPU whose lanes are known.
+MULTIPROCESSORS = 132
+#: XLA would try out kernels for what might be a matrix product. Here is none, and that took 24 s of the 56 s in which it compiled
+#: a search's program for 19x19.
+OPTIONS: Options = {"xla_gpu_autotune_level": 0}
 
 
 class Gpu(Backend):
@@ -23,6 +30,9 @@ class Gpu(Backend):
 
     platform = "gpu"
     form = forms.GPU
+    # Of 132 multiprocessors, an H100's, on which they were measured: as many blocks as registers hold, 32 at most, or twice that.
+    lanes_by_bytes = dict.fromkeys((4, 8, 12), 1024 * MULTIPROCESSORS)
+    lanes_else = 512 * MULTIPROCESSORS
 
 
 class Nvidia(Gpu):
@@ -30,6 +40,10 @@ class Nvidia(Gpu):
 
     def __init__(self, device: jax.Device):
         self._device = device
+
+    def compiler_options(self) -> Options:
+        """Those of `OPTIONS` that this XLA knows."""
+        return dict(_known_options(self._device))
 
     def play_all(
         self, g: Geometry, columns: jax.Array, job: Job, *, lanes: int, longest: int, first_plays: bool, moves: bool,
@@ -45,6 +59,10 @@ class Nvidia(Gpu):
 
         with forms.within(self.form):
             return nvidia.play_all(g, columns, job, **how)
+
+    def most_lanes(self, size: int) -> int:
+        """As many as its multiprocessors hold, where jax says how many it has."""
+        return super().most_lanes(size) // MULTIPROCESSORS * getattr(self._device, "core_count", MULTIPROCESSORS)
 
     def flies_on(self, size: int, form: PolicyForm | None = None) -> bool:
         """Not by the kernel, which plays whole jobs: those that fill a GPU are so large that their last games cost little."""
@@ -71,5 +89,10 @@ class Nvidia(Gpu):
         return switch == "on"
 
     def report(self) -> dict[str, object]:
-        """Whether the kernel may play."""
-        return {"kernel": self._is_on()}
+        """Whether the kernel may play, and which options are set."""
+        return {"kernel": self._is_on(), "compiler_options": self.compiler_options()}
+
+
+@functools.cache
+def _known_options(device: jax.Device) -> Options:
+    return known(OPTIONS, device)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxgo.base import forms
 from jaxgo.base.arrays import Array
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
@@ -24,8 +25,6 @@ from jaxgo.results import outcome
 #: What may be summed besides results, margins and lengths, and takes memory: a histogram of margins, the owners of points, and
 #: statistics of all moves as first.
 STATISTICS = ("margins", "ownership", "amaf")
-#: Words that are counted side by side.
-COUNTERS = 8192
 #: Boards that are added to the counters at once.
 AT_ONCE = 16
 #: Squares of margins are summed in two parts, so that 32 bits hold those of a chunk: multiples of this, and what is left.
@@ -91,7 +90,7 @@ def counted(counters: Sequence[jax.Array], bits: int) -> jax.Array:
 def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     """int32 [B, K, P]: how often each point is in K kinds of boards, uint32 words [K, W, B, n]."""
     kinds, num_words, batch, n = words.shape
-    side_by_side = min(n, max(1, COUNTERS // (kinds * num_words * batch)))
+    side_by_side = min(n, max(1, forms.current().counters // (kinds * num_words * batch)))
     side_by_side = 1 << (side_by_side.bit_length() - 1)
     at_once = min(AT_ONCE, 1 << (-(-n // side_by_side) - 1).bit_length())
     steps = -(-n // (side_by_side * at_once))
@@ -106,6 +105,15 @@ def count_points(g: Geometry, words: jax.Array) -> jax.Array:
     counters = lax.fori_loop(0, steps, step, (zero,) * (steps * at_once).bit_length())
     counts = jnp.sum(counted(counters, g.num_slots * g.stride), axis=3, dtype=jnp.int32)
     return bb.point_order(g, jnp.transpose(counts, (2, 0, 1, 3)))
+
+
+def histogram(places: jax.Array, times: jax.Array, width: int) -> jax.Array:
+    """int32 [B, width]: how often each place occurs in a row of `places`, int32 [B, n], each counted so many times."""
+    if forms.current().adds_in_place:
+        row = lax.broadcasted_iota(jnp.int32, places.shape, 0)
+        return jnp.zeros((len(places), width), jnp.int32).at[row, places].add(times)
+    here = places[..., None] == lax.broadcasted_iota(jnp.int32, (1, 1, width), 2)
+    return jnp.sum(jnp.where(here, times[..., None], np.int32(0)), axis=1, dtype=jnp.int32)
 
 
 def square_sums(margin: jax.Array, times: jax.Array) -> jax.Array:
@@ -141,9 +149,7 @@ def reduce_records(
     # Each margin, how often it occurs, and its result: those of the playouts, or, which is less work, those of the histogram.
     each, times, results = margin, valid.astype(jnp.int32), result
     if "margins" in statistics:
-        position = lax.broadcasted_iota(jnp.int32, shape, 0)
-        margins = jnp.zeros((shape[0], 2 * g.num_points + 1), jnp.int32)
-        margins = margins.at[position, margin + np.int32(g.num_points)].add(times)
+        margins = histogram(margin + np.int32(g.num_points), times, 2 * g.num_points + 1)
         each, times = lax.broadcasted_iota(jnp.int32, margins.shape, 1) - np.int32(g.num_points), margins
         results = outcome.of_black(each, bounds[:, None])
     kinds = []

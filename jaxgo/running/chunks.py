@@ -12,6 +12,8 @@ from jaxgo.base.constants import INT32_MAX
 PER_LANE = (1, 16, 128)
 #: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
 PER_LANE_WITH_MOVES = (1, 8, 32)
+#: Room for many playouts comes in multiples of this, so that they are summed in whole steps (`jaxgo.results.sums`).
+WHOLE = 1 << 17
 #: Room for a playout that is not played costs about as much as so many of the most plies of one that is: at 9x9 a fortieth of a
 #: playout, measured on a CPU.
 PLIES_OF_ROOM = 6
@@ -45,7 +47,7 @@ def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: tupl
       per_lane: playouts that chunks have room for, for each lane.
       longest: the most plies of a playout.
     """
-    most = INT32_MAX // longest  # sums and places of plies are 32-bit
+    most = INT32_MAX // longest // WHOLE * WHOLE  # sums and places of plies are 32-bit
     rooms = []
     for size in (min(lanes * number, most) for number in per_lane):
         each = size if batch == 1 else min(4 ** ((num_playouts - 1).bit_length() + 1 >> 1), size)

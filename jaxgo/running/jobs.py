@@ -229,7 +229,7 @@ def results(
         return function(logs.pop() if logs else plan.log(devices) if reuses_log else None, *given)
 
     def end(group: list[Chunk], made: tuple[Any, jax.Array | None]) -> list[Any]:
-        out = jax.tree.map(np.asarray, made[0])
+        out = jax.device_get(made[0])
         parts = [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
         if place is None:
             return parts

@@ -265,7 +265,7 @@ class Ring:
             if len(begun) == self._places or begun and load is None:
                 self._new, found = begun.popleft()
                 self._awaited = self._new
-                self._bring(*(np.asarray(x) for x in jax.tree.leaves(found)))
+                self._bring(*jax.device_get(jax.tree.leaves(found)))
             elif load is None:
                 return
 

@@ -326,6 +326,7 @@ def test_how_to_install_a_peer_is_told_whole(throughput_document: dict, capsys: 
         (("--seconds", "nan"), "--seconds nan: must be a number above 0"),
         (("environment", "--batches", "0"), "--batches 0: "),
         (("throughput", "--policy", "best"), "--policy best: must be of capture, reply, advisor, patterns, or all"),
+        (("search", "--only", "rave,best"), "--only rave,best: must be of rave, rave-64, uct, v1, v2, mctr, host, or all"),
         (("startup", "--record", "/nowhere/game.sgf"), "--record /nowhere/game.sgf: cannot be read: "),
         (("peers", "--native", "9:"), "--native '9:': must be [NAME=][SIZE,...:]COMMAND"),
         (("limit", "--plot", "limit.txt"), "--plot limit.txt: the name must end in"),
@@ -372,7 +373,7 @@ def test_figures_are_short() -> None:
 
 
 def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {"rave": ("rave", 16), "v1": ("rave-v1", 16)}
+    few = {"rave": ("rave", 16, 8), "v1": ("rave-v1", 16, 8)}
     monkeypatch.setattr(search, "SEARCHES", few)
     monkeypatch.setattr(search, "FED", {8: 16})
     document = result_of("search", "--sizes", "5", "--runs", "1", "--count", "4096")
@@ -388,6 +389,14 @@ def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_spread(entry["leaves_per_second"])
         assert_spread(entry["leaves_per_second_on_all"])
     assert 26 < document["memory"][0]["bytes_visited_once"] < document["memory"][0]["bytes_visited_again"]
+
+
+def test_search_of_one_kind() -> None:
+    """In the rounds that suit the machine, and without the host alone."""
+    document = result_of("search", "--sizes", "3", "--runs", "1", "--count", "4096", "--only", "uct")
+    assert [entry["name"] for entry in document["results"]] == ["evaluate", "uct"]
+    assert (document["results"][1]["leaves"], document["results"][1]["playouts"]) == (256, 8)
+    assert document["host"] == []
 
 
 def test_analysis() -> None:
