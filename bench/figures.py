@@ -38,7 +38,7 @@ POLICIES = {
     "capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "patterns": "`Patterns`",
 }  # fmt: skip
 SEARCHES = {
-    "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE, 256 leaves x 8 playouts", "rave, 64 x 8": "RAVE, 64 x 8",
+    "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE", "rave, 64 x 8": "RAVE, rounds of 64 leaves x 8 playouts",
     "uct": "UCT", "v1": "RAVE of weighted plays, V1", "v2": "the same, V2", "mctr": "RAVE of MCTR statistics",
 }  # fmt: skip
 
@@ -121,7 +121,8 @@ def search(made: Mapping) -> str:
 
     def cell(entry: Mapping) -> str:
         share = f" ({entry['of_evaluate']:.0%})" if "of_evaluate" in entry else ""
-        return short(entry["per_second"]) + share
+        rounds = f", {entry['leaves']} x {entry['playouts']}" if "leaves" in entry else ""
+        return short(entry["per_second"]) + share + rounds
 
     rows = [(text, *(cell(by[name, size]) for size in sizes)) for name, text in SEARCHES.items() if (name, sizes[0]) in by]
     return table(("playouts a second, whole machine", *(f"{size}x{size}" for size in sizes)), rows)

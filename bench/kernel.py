@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 SUMMARY = "the GPU kernel as machine code, and its playouts on simulated warps (needs no GPU)"
 DESCRIPTION = """\
-Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H200 (sm_90), with no GPU needed, and reads
+Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H100 (sm_90), with no GPU needed, and reads
 the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. Then a warp of
 32 lanes, simulated on the CPU, plays 512 playouts, and what it runs is counted: ticks, those of lanes that wait
-for others included, and the changes from one playout to the next. With an H200's integer instructions a second
-that gives a ceiling: not a measurement, and no rate of any GPU. A search's rounds are played whole: how long
+for others included, and the changes from one playout to the next. With the instructions that an H100 can begin
+in a second that gives a ceiling: not a measurement, and no rate of any GPU (an H100 reached 53 to 60 % of it, as
+its integer units take half as many). A search's rounds are played whole: how long
 their lanes wait at the end is reckoned from what playouts need. What playout policies cost there is counted too,
 in instructions of PTX, the kernel's text. Needs NVIDIA's assembler, from the CUDA toolkit
 or from triton (pip install 'jaxgo[kernel]').
@@ -116,11 +117,11 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     ]
     return [
         report.Table(
-            "compiled for an H200: registers and instructions",
+            "compiled for an H100: registers and instructions",
             ("board, records", "registers", "spilled bytes", "in all", "in a tick"), code,
         ),
         report.Table(
-            "a playout on a simulated warp: ticks and instructions; the ceilings are an H200's, on which nothing was run",
+            "a playout on a simulated warp: ticks and instructions; the ceilings are an H100's",
             ("board, records", "ticks", "and waiting", "in all", "between ticks", "ceiling a second"), cost,
         ),
         report.Table(

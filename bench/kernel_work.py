@@ -29,8 +29,8 @@ from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.tick import is_over, tick
 from jaxgo.playing.wire import Records, columns_of
 
-#: An H200: multiprocessors, integer instructions of a warp in a clock on each, clock in GHz.
-MULTIPROCESSORS, PER_CLOCK, CLOCK = 132, 2, 1.85
+#: An H100: multiprocessors, instructions of a warp that each can begin in a clock, clock in GHz.
+MULTIPROCESSORS, PER_CLOCK, CLOCK = 132, 4, 1.98
 #: Playouts that are counted, and the lanes that play them.
 COUNTED, LANES = 512, 32
 #: Warps whose rounds are looked at.
@@ -162,7 +162,7 @@ def _blocks(size: int, playouts: int, policy: Policy | None) -> list[warp.Block]
 
 
 def ceiling(instructions: float) -> float:
-    """Playouts a second that an H200 could not exceed, for a warp's instructions in a playout: no measurement."""
+    """Playouts a second that an H100 could not exceed, for a warp's instructions in a playout: no measurement."""
     return PER_CLOCK * MULTIPROCESSORS * CLOCK * 1e9 / instructions
 
 

@@ -200,7 +200,7 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     columns = ("board", "plies", "ticks", "and waiting", "playouts", "at the ceiling", "share")
     out.append(report.Table("playouts: their ticks, and a CPU second of one core", columns, playouts))
     if gpu:
-        title = "a GPU's kernel, from compiled code and a simulated warp; nothing was run on a GPU, the ceilings are an H200's"
+        title = "a GPU's kernel, from compiled code and a simulated warp: nothing is run on a GPU; the ceilings are an H100's"
         columns = ("board", "instructions of a tick", "ticks", "and waiting", "share of needed ticks", "ceiling a second")
         out.append(report.Table(title, columns, gpu))
     else:

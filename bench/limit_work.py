@@ -121,7 +121,7 @@ def on_a_warp(size: int) -> dict[str, float] | None:
     Returns:
       Machine instructions of a `tick`, `needed` ticks and `lane_ticks` of a playout, waiting included; the shares of a warp's
       instructions that are those of needed ticks (`share`), of ticks in which lanes wait (`waiting`) and between ticks
-      (`changing`); and the `ceiling` of an H200 in playouts/s.
+      (`changing`); and the `ceiling` of an H100 in playouts/s.
     """
     from jaxgo.backends import nvidia
 

@@ -5,6 +5,9 @@ rounds, so a round has to be long for its lanes: `jaxgo bench kernel` counts wha
 devices play a round, the host has to choose the next, and to take the one before: so the faster they are, the more playouts each
 leaf gets.
 
+A small tree has small rounds, as few playouts may be under way: on CPUs of a few leaves. Elsewhere such a round would take as
+long as one in which every lane has a playout, for it takes as long as its longest game. So it has that many.
+
 These are numbers of a board's size and a kind of device, not measured as the search begins: the tree depends on them.
 """
 
@@ -25,6 +28,16 @@ class RoundSize(NamedTuple):
     playouts: int
 
 
+class Young(NamedTuple):
+    """The rounds of a small tree."""
+
+    leaves: int
+    """Of a round, at least."""
+    rounds: int
+    """That share what may be under way. Further ones come once all of them may be large, so that it is not grown in many tiny
+    ones."""
+
+
 #: On CPUs.
 ON_CPUS = RoundSize(256, 8)
 #: Playouts of a round on CPUs, at most: three rounds' records and moves lie in memory, 3 GB where they are longest.
@@ -42,6 +55,8 @@ HOST, HOST_OF_A_POINT = 3.2e-6, 1.8e-8
 #: Rounds under way at a time: the devices hold three, and do not wait for the host while others are in line. Elsewhere than on
 #: CPUs rounds are large, and GPUs hold two.
 IN_FLIGHT, IN_FLIGHT_ELSEWHERE = 8, 4
+#: Rounds of small trees: on CPUs; elsewhere one is played while the host deals with another, each of one playout for every lane.
+YOUNG, YOUNG_ROUNDS_ELSEWHERE, OF_LANES = Young(4, 3), 2, 16
 #: On boards up to 13x13 there are more, until they are so many playouts or so many rounds: the host, which shares the cores with
 #: the devices, would otherwise now and then be late. On larger ones these would be too much of a second.
 UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 24576, 64, 13
@@ -89,6 +104,14 @@ def rounds_in_flight(size: int, rounds: RoundSize, workers: Workers) -> int:
     return min(MOST_IN_FLIGHT, max(IN_FLIGHT, UNDER_WAY // (rounds.leaves * rounds.playouts))) if size <= UP_TO else IN_FLIGHT
 
 
+def of_young_trees(size: int, rounds: RoundSize, workers: Workers) -> Young:
+    """The rounds of a small tree on a board of a size, where those of a large one are of so many leaves and playouts."""
+    if _on_cpus(workers):
+        return YOUNG
+    leaves = _room(size, len(set(workers))) // (OF_LANES * rounds.playouts)
+    return Young(max(YOUNG.leaves, min(rounds.leaves, leaves)), YOUNG_ROUNDS_ELSEWHERE)
+
+
 def _on_cpus(workers: Workers) -> bool:
     return workers is None or workers[0].platform == "cpu"
 
@@ -103,5 +126,9 @@ def _playouts_for(size: int, devices: int, policy: bool) -> int:
 
 def _leaves_for(size: int, devices: int, playouts: int) -> int:
     """Leaves of a round that is long for the lanes of devices."""
-    room = devices * 2 ** round(math.log2(ROUND * min(1, 81 / size**2) ** ROUND_FALL))
-    return max(1, min(MOST_LEAVES, min(room, MOST_PLAYOUTS) // playouts))
+    return max(1, min(MOST_LEAVES, min(_room(size, devices), MOST_PLAYOUTS) // playouts))
+
+
+def _room(size: int, devices: int) -> int:
+    """Playouts of such a round."""
+    return devices * 2 ** round(math.log2(ROUND * min(1, 81 / size**2) ** ROUND_FALL))

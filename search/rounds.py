@@ -20,6 +20,7 @@ from search.histories import Played
 from search.knowledge import Knowledge, Numbers
 from search.nodes import NONE
 from search.restrictions import Restrictions
+from search.round_size import Young
 from search.tree import Tree
 
 #: Descents of the first round, all of which end at the root: what they tell of its moves is worth more than a few of these alone.
@@ -31,10 +32,7 @@ UNDER_WAY_SHARE = 0.1
 #: A leaf's playouts over its virtual losses, where nobody says another number: with as many losses as playouts the leaves of a
 #: round are kept too far apart.
 PLAYOUTS_A_LOSS = 4
-#: As many rounds share this while they are small. Further ones come once all of them may be large, so that a small tree is not
-#: grown in many tiny rounds.
-FIRST_ROUNDS = 3
-#: The fewest leaves of a round.
+#: The fewest leaves that the first round leaves for another, where the search has so few playouts.
 FEWEST_LEAVES = 4
 #: Moves of the tree below its root for which there is room at first.
 LINE = 32
@@ -70,6 +68,8 @@ class Settings:
     """Playouts under way at a time, at most, as a share of the root's."""
     losses: int
     """Virtual ones of a leaf under way."""
+    young: Young
+    """The rounds of a small tree."""
     restrictions: Restrictions | None = None
     """Moves that are not to be played, or alone to be played."""
 
@@ -150,7 +150,7 @@ class Rounds:
         if len(self._under_way) >= self._in_flight or not self._tree.ready:
             return True
         round_of_all = self._device.leaves * self._device.playouts
-        return len(self) >= FIRST_ROUNDS and (len(self) + 1) * round_of_all > self._may_be_under_way
+        return len(self) >= self._settings.young.rounds and (len(self) + 1) * round_of_all > self._may_be_under_way
 
     @property
     def _may_be_under_way(self) -> float:
@@ -174,8 +174,9 @@ class Rounds:
     def launch(self, most: int) -> None:
         """Chooses leaves, at most so many, and submits them."""
         start, tree, playouts, settings = time.perf_counter(), self._tree, self._device.playouts, self._settings
+        young = settings.young
         if tree.ready:
-            share = max(FEWEST_LEAVES, int(self._may_be_under_way / (playouts * min(self._in_flight, FIRST_ROUNDS))))
+            share = max(young.leaves, int(self._may_be_under_way / (playouts * min(self._in_flight, young.rounds))))
         else:
             share = min(FIRST_LEAVES, max(1, most - FEWEST_LEAVES))
         number = min(self._device.leaves, share, most)

@@ -135,7 +135,8 @@ class Search:
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers, moves=moves,
                 features=features, policy=policy,
             )  # fmt: skip
-        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, restrictions)
+        young = round_size.of_young_trees(size, rounds, workers)
+        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         stream = checks.integer("stream", stream, 0, checks.INT32_MAX)
         self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream)

@@ -6,7 +6,7 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Limits, Rave, Search, rounds
 from search.nodes import READY
-from search.rounds import FEWEST_LEAVES
+from search.round_size import YOUNG
 from search.tree import Tree
 from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
@@ -157,7 +157,7 @@ def test_a_share_of_the_playouts_is_under_way(share):
         while search.launch(10_000):
             pass
         pending = search.tree[search.tree.root]["pending"]
-        assert share * visits / 4 < pending <= max(share * search.visits, 3 * FEWEST_LEAVES * 2)
+        assert share * visits / 4 < pending <= max(share * search.visits, 3 * YOUNG.leaves * 2)
         search.abandon()
     search.close()
 

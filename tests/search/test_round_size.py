@@ -9,8 +9,8 @@ import pytest
 from jaxgo import Capture, Position
 from jaxgo.backends.choice import backend_of
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
-from search import Rave, Search
-from search.round_size import RoundSize, rounds_in_flight, suited
+from search import Rave, Search, round_size
+from search.round_size import RoundSize, Young, of_young_trees, rounds_in_flight, suited
 
 
 class Gpu:
@@ -86,6 +86,27 @@ def test_small_rounds_are_more(size, playouts, rounds):
     """Up to 24,576 playouts on boards that are played quickly."""
     assert rounds_in_flight(size, RoundSize(playouts, 1), None) == rounds
     assert rounds_in_flight(size, RoundSize(playouts, 1), [Gpu()]) == 4
+
+
+@pytest.mark.parametrize(("size", "leaves"), [(5, 16), (9, 128), (13, 128), (19, 256)])
+def test_young_trees(size, leaves):
+    """On CPUs they have small rounds; on a GPU, where a round takes as long as a game, one of a playout for about every lane."""
+    assert of_young_trees(size, RoundSize(256, 8), None) == of_young_trees(size, RoundSize(256, 8), jax.devices()) == (4, 3)
+    rounds = suited(size, [Gpu()])
+    assert of_young_trees(size, rounds, [Gpu()]) == (leaves, 2)
+    assert 0.4 < leaves * rounds.playouts / backend_of(Gpu()).most_lanes(size) < 1.1
+    assert of_young_trees(size, RoundSize(64, 8), [Gpu()]) == (64, 2)
+
+
+def test_a_search_grows_a_young_tree_in_rounds_of_that_many(monkeypatch):
+    """After the root's own; two are under way, however few playouts the root has had."""
+    monkeypatch.setattr(round_size, "of_young_trees", lambda *_: Young(32, 2))
+    search = Search(Position.empty(5), leaves=64, playouts_per_leaf=4, in_flight=4, share=0)
+    search.run(visits=100)
+    while search.launch(10_000):
+        pass
+    assert search.under_way == 2 and search.tree[search.tree.root]["pending"] == 2 * 32 * 4
+    search.close()
 
 
 def test_a_search_with_rounds_as_for_a_gpu():

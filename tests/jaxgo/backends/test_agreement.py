@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgo.backends import agreement, remembered, xla
+from jaxgo.backends import agreement, gpu, options, remembered, xla
 from jaxgo.backends.agreement import Agreement, of_kernel
 from jaxgo.backends.choice import backend_of
 from jaxgo.backends.gpu import SWITCH, Gpu, Nvidia
@@ -61,6 +61,17 @@ def test_one_wrong_bit_is_found(field):
     assert agreement.compare(CPU, 3, wrong_in(field)) == f"its playouts differ from XLA's in {field!r}"
 
 
+def test_the_judge_is_the_cpu_or_else_the_device_itself(monkeypatch):
+    device = Device("gpu", "cuda")
+    assert agreement._judge_of(device) == CPU
+
+    def none(backend):
+        raise RuntimeError(f"Unknown backend {backend}")
+
+    monkeypatch.setattr(jax, "local_devices", none)
+    assert agreement._judge_of(device) is device
+
+
 def test_positions_that_are_tried():
     """The empty board, the middle of a game, the same with colours changed, and one that is over."""
     columns = agreement._columns(5)
@@ -102,6 +113,12 @@ def test_the_switch_turns_the_kernel_off(monkeypatch):
     monkeypatch.setenv(SWITCH, "perhaps")
     with pytest.raises(ValueError, match="JAXGO_KERNEL must be one of 'on', 'off', not 'perhaps'"):
         backend.has_kernel(9)
+
+
+def test_options_that_a_gpus_compiler_does_not_know_are_left_out():
+    """This one, of a CPU, knows all, as XLA's compilers share theirs."""
+    assert Nvidia(CPU).compiler_options() == gpu.OPTIONS
+    assert options.known({**gpu.OPTIONS, "xla_gpu_no_such_option": 1}, CPU) == gpu.OPTIONS
 
 
 def test_a_kernel_that_fails_is_not_used(monkeypatch):

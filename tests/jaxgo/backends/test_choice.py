@@ -1,6 +1,8 @@
 """Which backend plays where, on how many workers and lanes."""
 
+import types
 import warnings
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -10,10 +12,17 @@ from jaxgo.backends import choice
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.backends.cpu import Cpu
-from jaxgo.backends.gpu import Gpu
+from jaxgo.backends.gpu import Gpu, Nvidia
 from jaxgo.base import forms
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from jaxgo.board.geometry import PLAYED_IN_64_BITS, playing_geometry
+
+
+class Named(NamedTuple):
+    """A device that others are told from."""
+
+    platform: str
+    number: int
 
 
 @pytest.mark.parametrize("size", range(MIN_SIZE, MAX_SIZE + 1))
@@ -32,6 +41,22 @@ def test_lanes_of_a_cpu_suffice_for_what_is_wanted(most, wanted, expected):
 
 def test_lanes_of_a_gpu_are_those_wanted():
     assert [Gpu().lanes_for(1 << 18, wanted) for wanted in (0, 1000, 1 << 20)] == [1, 1000, 1 << 18]
+
+
+def test_lanes_of_an_nvidia_gpu_are_those_of_its_multiprocessors():
+    """An H100 has 132, an A100 108; a device that does not say is taken for the former."""
+    h100, a100, other = (types.SimpleNamespace(**says) for says in ({"core_count": 132}, {"core_count": 108}, {}))
+    assert [Nvidia(device).most_lanes(9) for device in (h100, a100, other)] == [132 * 1024, 108 * 1024, 132 * 1024]
+    assert [Nvidia(a100).most_lanes(size) for size in (5, 13, 19, 25)] == [108 * 1024, *[108 * 512] * 3]
+
+
+def test_calls_under_way():
+    """One on each core of a CPU, and two on all other devices together."""
+    cpu, *gpus = (Named(platform, number) for number, platform in enumerate(("cpu", "gpu", "gpu")))
+    assert choice.teams_of((cpu,)) == [(cpu,)] and choice.teams_of((cpu,) * 3) == [(cpu,)] * 3
+    assert choice.teams_of((gpus[0],)) == [(gpus[0],)] * 2
+    assert choice.teams_of(tuple(gpus)) == [tuple(gpus)] * 2
+    assert choice.teams_of((gpus[0],) * 2) == [(gpus[0],)] * 2
 
 
 def test_words_are_the_platforms():

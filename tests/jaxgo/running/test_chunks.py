@@ -83,6 +83,14 @@ def test_room_grows_in_steps():
     assert shapes(100, range(257, 1025)) == {(126, 1024)}
 
 
+def test_large_room_is_summed_in_whole_steps():
+    """Of a GPU's lanes, on the sizes where plies limit it."""
+    for longest in (243, 507, 1083, 1875):
+        for per_lane in (chunks.PER_LANE, chunks.PER_LANE_WITH_MOVES):
+            positions, each = chunks.room(1, 10**9, 1, 132 * 1024, per_lane, longest)
+            assert positions == 1 and each % chunks.WHOLE == 0 and each >= 1 << 20
+
+
 def test_places_of_plies_fit_32_bits():
     positions, each = chunks.room(1, 2**31 - 1, 1, 1 << 18, chunks.PER_LANE, 1875)
     assert positions * each * 1875 < 2**31
