@@ -16,7 +16,7 @@ Compiles the kernel that plays whole playouts on NVIDIA GPUs for an H100 (sm_90)
 the machine code: registers of a thread, bytes that did not fit into them, instructions of a tick. Then a warp of
 32 lanes, simulated on the CPU, plays 512 playouts, and what it runs is counted: ticks, those of lanes that wait
 for others included, and the changes from one playout to the next. With the instructions that an H100 can begin
-in a second that gives a ceiling: not a measurement, and no rate of any GPU (an H100 reached 53 to 60 % of it, as
+in a second that gives a ceiling: not a measurement, and no rate of any GPU (an H100 reached 38 to 60 % of it, as
 its integer units take half as many). A search's rounds are played whole: how long
 their lanes wait at the end is reckoned from what playouts need. What playout policies cost there is counted too,
 in instructions of PTX, the kernel's text. Needs NVIDIA's assembler, from the CUDA toolkit

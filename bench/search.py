@@ -31,7 +31,7 @@ SEARCHES = {
 }  # fmt: skip
 #: What can be asked for alone.
 ONLY = {name.replace(f", {FEW_LEAVES} x {PLAYOUTS}", f"-{FEW_LEAVES}"): name for name in SEARCHES} | {"host": "host"}
-#: Leaves of a round with so many playouts of each, where the host is alone: those for CPUs, and for a GPU (`search.round_size`).
+#: Leaves of a round with so many playouts of each, where the host is alone: as on CPUs, and as on GPUs.
 FED = {8: 256, 64: 4096, 512: 4096}
 
 

@@ -6,7 +6,8 @@ devices play a round, the host has to choose the next, and to take the one befor
 leaf gets.
 
 A small tree has small rounds, as few playouts may be under way: on CPUs of a few leaves. Elsewhere such a round would take as
-long as one in which every lane has a playout, for it takes as long as its longest game. So it has that many.
+long as one in which every lane has a playout, for it takes as long as its longest game. So it has about that many, unless the
+search shares a device, whose calls are filled by others.
 
 These are numbers of a board's size and a kind of device, not measured as the search begins: the tree depends on them.
 """
@@ -45,7 +46,8 @@ MOST_ON_CPUS = 1 << 18
 #: On other devices by weighted credits, of which the host looks at every playout's moves: it is what bounds them.
 BY_HISTORIES = RoundSize(256, 32)
 #: Playouts of a round on another device, at most, and how they fall with the points of boards larger than 9x9: sixteen for each
-#: lane of an H100, of which lanes wait for a twelfth of the time at 9x9, a twentieth at 19x19.
+#: lane that an H100 runs at a time (at 19x19 half of those that it is given; above 22x22 eight). Lanes wait for a twelfth of the
+#: time at 9x9, a twentieth at 19x19.
 ROUND, ROUND_FALL = 1 << 21, 0.94
 #: Playouts a second of an H100 at 9x9, and how they fall with the points of larger boards; those by a policy are so many times as
 #: slow. The host is to be able to feed that.

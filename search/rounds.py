@@ -27,7 +27,7 @@ from search.tree import Tree
 #: A search of few playouts leaves the fewest of another round for these, as without any it would not know what to play.
 FIRST_LEAVES = 16
 #: The rounds under way are together at most this share of the playouts that the root has had, so that early choices see results,
-#: where nobody says another.
+#: where nobody says another; those of a small tree may be more (`search.round_size.of_young_trees`).
 UNDER_WAY_SHARE = 0.1
 #: A leaf's playouts over its virtual losses, where nobody says another number: with as many losses as playouts the leaves of a
 #: round are kept too far apart.

@@ -47,7 +47,7 @@ class Search:
       leaves: leaves of a round, at most, 1 to 65,536. By default what suits the devices (`search.round_size`): 256 on CPUs, for
         GPUs enough that a round keeps all lanes busy.
       playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts, on CPUs 2**18.
-        By default likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 512 on 9x9.
+        By default likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 1024 on 9x9.
       seed: an int in [0, 2**64).
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.
@@ -58,9 +58,10 @@ class Search:
       updates: "reductions" (counts made on the device) or "histories" (the playouts' moves, ply by ply); the tree is the same.
         Rules with weighted credits need "histories", and take it by themselves.
       devices: as in `jaxgo.playouts`.
-      in_flight: rounds under way at a time, at most; a small tree has three. By default as `search.round_size` says.
+      in_flight: rounds under way at a time, at most; a small tree has three, on GPUs two. By default as `search.round_size` says.
       share: playouts under way at a time, at most, as a share of those that the root has had, 0 to 1: more keep devices busy
-        while the tree is small, fewer let each choice see more results.
+        while the tree is small, fewer let each choice see more results. The rounds of a small tree may be more, on GPUs much more
+        (`search.round_size.of_young_trees`).
       virtual_losses: what a leaf under way counts for its moves until its playouts are there, 1 to `playouts_per_leaf`; by
         default a quarter of those. More keep the leaves of a round apart, fewer let them crowd where the search would play.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxgo import Leaves
+from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.leaf_results import Rows
+from jaxgo.running.request import Devices
 from search.turns import Turns
 
 if TYPE_CHECKING:
@@ -26,8 +28,16 @@ if TYPE_CHECKING:
 
 #: Calls under way at a time: one more than the device works on, which then never waits for the host.
 CALLS = 2
+#: Rounds that fit into a call of a device which is no CPU.
+ROUNDS_ELSEWHERE = 8
 #: Seconds that `SharedLeaves.run` waits at a time for the device.
 WAIT = 0.05
+
+
+def leaves_of_calls(leaves: int, moves: bool, devices: Devices = None) -> int:
+    """Leaves of a call for searches whose rounds have so many: on CPUs as many; elsewhere, where a call takes at least as long as
+    a game, those of several rounds, unless moves are told, for which there is room in every call whether it is full or not."""
+    return leaves if moves or backend_of(workers_of(devices)[0]).platform == "cpu" else ROUNDS_ELSEWHERE * leaves
 
 
 class _Call:

@@ -87,7 +87,7 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
             return play_all(g, columns, job, **how)
 
         sharding = jax.sharding.SingleDeviceSharding(device)
-        options = choice.compiler_options(device.platform)
+        options = choice.backend_of(device).compiler_options()
         with as_by_default(), forms.within(forms.of_platform(device.platform)):
             return jax.jit(play, in_shardings=sharding, out_shardings=sharding, compiler_options=options).lower(*shapes).compile()
 

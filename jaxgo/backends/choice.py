@@ -10,6 +10,7 @@ import jax
 from jax import lax
 
 from jaxgo.backends.backend import Backend
+from jaxgo.backends.options import Options
 from jaxgo.base import checks
 from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry
 from jaxgo.playing.playout import Job
@@ -54,13 +55,18 @@ def _check_jax() -> None:
             vector_ratio()  # warns
 
 
-def compiler_options(platform: str | None = None) -> dict[str, bool | int | float | str]:
+def compiler_options(platform: str | None = None) -> Options:
     """Options for `jax.jit(..., compiler_options=...)` that suit jaxgo's functions on a platform ("cpu", "gpu", "tpu").
 
     Without them jaxgo's functions give the same results, more slowly on a CPU: up to 1.7 times with jax 0.10, 13 times with jax
-    0.12. None means the default platform. Options that this jax does not know are left out.
+    0.12. None means the default platform. Options that this jax does not know are left out; of a platform that is not here there
+    are none, but for CPUs.
     """
-    return _cpu().compiler_options() if (platform or jax.default_backend()) == "cpu" else {}
+    platform = platform or jax.default_backend()
+    if platform == "cpu":
+        return _cpu().compiler_options()
+    here = [device for device in jax.local_devices() if device.platform == platform]
+    return backend_of(here[0]).compiler_options() if here else {}
 
 
 def workers_of(

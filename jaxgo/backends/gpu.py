@@ -61,7 +61,7 @@ class Nvidia(Gpu):
             return nvidia.play_all(g, columns, job, **how)
 
     def most_lanes(self, size: int) -> int:
-        """As many as its multiprocessors hold, where jax says how many it has."""
+        """As many as suit its multiprocessors, where jax says how many it has."""
         return super().most_lanes(size) // MULTIPROCESSORS * getattr(self._device, "core_count", MULTIPROCESSORS)
 
     def flies_on(self, size: int, form: PolicyForm | None = None) -> bool:

@@ -1,9 +1,10 @@
 """How programs over boards are written for a platform.
 
 The same functions make every program. What differs is little: whether large elementwise functions are put into one loop
-(`jaxgo.base.one_loop`), whether two ticks are, and whether large boards are played in 64-bit words (`jaxgo.board.geometry`). A
-program that is made for one platform is traced `within` its form; one whose platform is not known yet, because it lies inside a
-user's `jit` or is exported for other machines, is traced in all forms and settled when it is lowered (`by_platform`).
+(`jaxgo.base.one_loop`), whether two ticks are, whether large boards are played in 64-bit words (`jaxgo.board.geometry`), and how
+results are added up (`jaxgo.results.sums`). A program that is made for one platform is traced `within` its form; one whose
+platform is not known yet, because it lies inside a user's `jit` or is exported for other machines, is traced in all forms and
+settled when it is lowered (`by_platform`).
 """
 
 import contextlib
@@ -37,7 +38,7 @@ CPU = Form(one_loop=True, wide_words=True, pairs=not processor.has_few_registers
 #: NVIDIA's and AMD's GPUs: XLA fuses what is elementwise. To begin a step of a loop takes as long there as 100,000 words, and
 #: additions in the same place wait for each other: on an H100 a histogram at 9x9 took 4.3 ms, and 0.8 ms by comparing.
 GPU = Form(one_loop=False, wide_words=True, counters=1 << 18, adds_in_place=False)
-#: Everything else; TPUs have no 64-bit words and emulate them, and add in place one number after the other.
+#: Everything else; TPUs have no 64-bit words and emulate them. On none was anything measured.
 PLAIN = Form(one_loop=False, wide_words=False, adds_in_place=False)
 
 _form: contextvars.ContextVar[Form | None] = contextvars.ContextVar("form", default=None)

@@ -6,13 +6,15 @@ import math
 import numpy as np
 
 from jaxgo.base.constants import INT32_MAX
+from jaxgo.results.sums import LOW
 
 #: Playouts that a chunk has room for, for each lane (see also `Backend.lanes_of_room`): few sizes, as each takes a
 #: compilation. The largest have so many that the last games, when lanes run empty, cost little.
 PER_LANE = (1, 16, 128)
 #: The same where a chunk's moves are kept: they take much memory, and pass through the cache.
 PER_LANE_WITH_MOVES = (1, 8, 32)
-#: Room for many playouts comes in multiples of this, so that they are summed in whole steps (`jaxgo.results.sums`).
+#: Room for at least so many playouts of one position comes in multiples of this, so that they are summed in whole steps
+#: (`jaxgo.results.sums`).
 WHOLE = 1 << 17
 #: Room for a playout that is not played costs about as much as so many of the most plies of one that is: at 9x9 a fortieth of a
 #: playout, measured on a CPU.
@@ -47,9 +49,10 @@ def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: tupl
       per_lane: playouts that chunks have room for, for each lane.
       longest: the most plies of a playout.
     """
-    most = INT32_MAX // longest // WHOLE * WHOLE  # sums and places of plies are 32-bit
-    rooms = []
+    # Sums and places of plies are 32-bit; of what is summed up, a playout brings its plies, or part of its margin's square.
+    most, rooms = INT32_MAX // max(longest, LOW - 1), []
     for size in (min(lanes * number, most) for number in per_lane):
+        size -= size % WHOLE if size >= WHOLE else 0
         each = size if batch == 1 else min(4 ** ((num_playouts - 1).bit_length() + 1 >> 1), size)
         rooms.append((size // each, each))
 

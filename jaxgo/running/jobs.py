@@ -61,10 +61,13 @@ class Output:
     def per_lane(self, workers: Sequence[jax.Device]) -> tuple[int, ...]:
         """Playouts that the workers' chunks have room for, for each lane."""
         rooms = chunks.PER_LANE_WITH_MOVES if self.moves else chunks.PER_LANE
+        # What is no CPU has less memory for moves, and plays faster than playouts get to the host: one chunk is on its way while
+        # the next is played.
+        few = rooms[:-1] if (self.moves or self.of_playouts) and workers[0].platform != "cpu" else rooms
         if not self.of_playouts or not processes.are_several(workers):
-            return rooms
+            return few
         # What all devices have made lies in the memory of each.
-        return tuple(x for x in rooms if x * len(workers) <= GATHERED * rooms[-1]) or rooms[:1]
+        return tuple(x for x in few if x * len(workers) <= GATHERED * rooms[-1]) or rooms[:1]
 
 
 def program(

@@ -9,10 +9,10 @@ from jaxgo import Position
 from search.analysis.options import ServiceOptions
 from search.players import rule_of
 from search.search import Search
-from search.shared import SharedLeaves
+from search.shared import SharedLeaves, leaves_of_calls
 from search.tree_needs import needs_histories
 
-#: Leaves of a call of a device, and of a round of a search, at most.
+#: Leaves of a round of a search, at most.
 LEAVES = 256
 #: Devices that are kept though nobody needs them now: the last ones that were needed.
 MOST_IDLE = 4
@@ -60,9 +60,9 @@ class Devices:
             self.release(size)
 
     def _make(self, size: int) -> SharedLeaves:
-        options = self._options
+        options, moves = self._options, needs_histories(self._rule)
         device = SharedLeaves(
-            size, LEAVES, options.playouts_per_leaf, moves=needs_histories(self._rule), policy=options.policy,
+            size, leaves_of_calls(LEAVES, moves, options.threads), options.playouts_per_leaf, moves=moves, policy=options.policy,
             features=self._rule.knowledge is not None, on_done=self._on_done, devices=options.threads,
         )  # fmt: skip
         Search(

@@ -19,7 +19,7 @@ from search.collection.settings import Settings
 from search.ownership import Samples
 from search.players import search_options
 from search.search import Search
-from search.shared import SharedLeaves
+from search.shared import SharedLeaves, leaves_of_calls
 from search.tree_needs import memory_for, needs_histories
 
 #: A round, as of `search.Search`.
@@ -90,10 +90,10 @@ class Searches:
             if self._shared is not None:
                 self._shared.close()
             self._policy = policy_of(self._policies, position.size)
+            moves = needs_histories(self._options["rule"])
             self._shared = SharedLeaves(
-                position.size, LEAVES if self._on_cpu else 8 * LEAVES, PLAYOUTS_PER_LEAF,
-                moves=needs_histories(self._options["rule"]), policy=self._policy, devices=self._devices,
-                on_done=self._finished.set,
+                position.size, leaves_of_calls(LEAVES, moves, self._devices), PLAYOUTS_PER_LEAF, moves=moves, policy=self._policy,
+                devices=self._devices, on_done=self._finished.set,
             )  # fmt: skip
         return search_of(position, komi, history, self._settings, policy=self._policy, device=self._shared)
 

@@ -12,8 +12,8 @@ from jaxgo.cli import UsageError
 
 
 def test_the_ceiling_is_instructions_over_instructions():
-    """132 multiprocessors take 2 instructions of a warp in each of 1.85 billion clocks a second."""
-    assert kernel_work.ceiling(1000.0) == pytest.approx(2 * 132 * 1.85e9 / 1000)
+    """132 multiprocessors begin 4 instructions of a warp in each of 1.98 billion clocks a second."""
+    assert kernel_work.ceiling(1000.0) == pytest.approx(4 * 132 * 1.98e9 / 1000)
 
 
 def test_ticks_of_playouts():

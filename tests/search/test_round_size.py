@@ -96,6 +96,9 @@ def test_young_trees(size, leaves):
     assert of_young_trees(size, rounds, [Gpu()]) == (leaves, 2)
     assert 0.4 < leaves * rounds.playouts / backend_of(Gpu()).most_lanes(size) < 1.1
     assert of_young_trees(size, RoundSize(64, 8), [Gpu()]) == (64, 2)
+    assert of_young_trees(size, suited(size, [Gpu()], histories=True), [Gpu()]) == (256, 2)
+    several = [Gpu() for _ in range(8)]
+    assert of_young_trees(size, suited(size, several), several)[0] >= leaves
 
 
 def test_a_search_grows_a_young_tree_in_rounds_of_that_many(monkeypatch):

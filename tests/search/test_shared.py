@@ -11,6 +11,7 @@ from jaxgo import BLACK
 from jaxgo.board.geometry import geometry
 from jaxgo.running import leaf_columns
 from search import UCB1, Rave, Search
+from search import shared as shared_module
 from search.restrictions import Restrictions
 from search.shared import SharedLeaves
 from tests.search.trees import assert_same_trees, nodes_by_path
@@ -25,6 +26,13 @@ def shared():
     device = SharedLeaves(5, 64, 8)
     yield device
     device.close()
+
+
+def test_calls_of_a_gpu_have_room_for_several_rounds(monkeypatch):
+    assert shared_module.leaves_of_calls(256, False) == shared_module.leaves_of_calls(256, False, 2) == 256
+    monkeypatch.setattr(shared_module, "workers_of", lambda devices: (types.SimpleNamespace(platform="gpu"),))
+    monkeypatch.setattr(shared_module, "backend_of", lambda device: device)
+    assert [shared_module.leaves_of_calls(256, moves) for moves in (False, True)] == [2048, 256]
 
 
 def drive(searches: list[Search], shared: SharedLeaves, visits: int) -> None:

@@ -1,8 +1,12 @@
 """Jobs are cut so that little is wasted: by counting, for any numbers of positions, playouts and workers."""
 
+import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, max_plies
+from jaxgo.results.sums import LOW
 from jaxgo.running import chunks
 
 LANES, LONGEST = 1008, 243
@@ -87,8 +91,20 @@ def test_large_room_is_summed_in_whole_steps():
     """Of a GPU's lanes, on the sizes where plies limit it."""
     for longest in (243, 507, 1083, 1875):
         for per_lane in (chunks.PER_LANE, chunks.PER_LANE_WITH_MOVES):
-            positions, each = chunks.room(1, 10**9, 1, 132 * 1024, per_lane, longest)
-            assert positions == 1 and each % chunks.WHOLE == 0 and each >= 1 << 20
+            for num_playouts in (200_000, 2_000_000, 10**9):
+                positions, each = chunks.room(1, num_playouts, 1, 132 * 1024, per_lane, longest)
+                assert positions == 1 and each % chunks.WHOLE == 0 and each >= min(num_playouts // 2, 1 << 20)
+
+
+@pytest.mark.parametrize("size", range(MIN_SIZE, MAX_SIZE + 1))
+def test_sums_of_a_chunk_fit_32_bits(size):
+    """Of plies, margins, and both parts of their squares, whatever the lanes; the same of several positions."""
+    margins = np.arange(size * size + 1)
+    brings = max(max_plies(size), size * size, (margins**2 // LOW).max(), (margins**2 % LOW).max())
+    for lanes in (1008, 132 * 1024, 1 << 18):
+        for batch in (1, 3, 100):
+            positions, each = chunks.room(batch, 2**31 - 1, 1, lanes, chunks.PER_LANE, max_plies(size))
+            assert positions >= 1 and each * int(brings) < 2**31
 
 
 def test_places_of_plies_fit_32_bits():

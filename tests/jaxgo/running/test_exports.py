@@ -36,9 +36,10 @@ def test_tpus_have_no_wide_words(platform, wide):
 
 
 def test_lanes_are_the_platforms():
-    """600,000 playouts of 5x5: a CPU's core has 1,008 lanes, a GPU, of which a program made here plays by XLA, 131,072."""
+    """600,000 playouts of 5x5: a CPU's core has 1,008 lanes; a GPU, of which a program made here plays by XLA, 135,168,
+    and so has a TPU on small boards."""
     texts = {platform: exported(lambda p: jaxgo.simulate(p, 300_000).margin, 5, platform) for platform in ("cpu", "cuda", "tpu")}
-    assert "tensor<1008xui32>" in texts["cpu"] and "tensor<131072xui32>" not in texts["cpu"]
+    assert "tensor<1008xui32>" in texts["cpu"] and "tensor<135168xui32>" not in texts["cpu"]
     for platform in ("cuda", "tpu"):
-        assert "tensor<131072xui32>" in texts[platform] and "tensor<1008xui32>" not in texts[platform]
+        assert "tensor<135168xui32>" in texts[platform] and "tensor<1008xui32>" not in texts[platform]
         assert "xla.gpu.ptx" not in texts[platform]

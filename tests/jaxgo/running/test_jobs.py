@@ -1,3 +1,4 @@
+import jax
 import numpy as np
 import pytest
 
@@ -66,3 +67,40 @@ def test_results_for_which_there_is_no_room_are_refused_before_any_work(monkeypa
     monkeypatch.setattr("jaxgo.running.playouts.results", lambda *_: pytest.fail("it has been begun"))
     with pytest.raises(MemoryError, match="Unable to allocate"):
         jaxgo.playouts(jaxgo.Position.empty(25, 64), 2**31 - 1, moves=True)
+
+
+@pytest.fixture
+def two_calls(monkeypatch):
+    """Two calls of one device are under way, as on a GPU."""
+    monkeypatch.setattr(jobs, "teams_of", lambda workers: [workers] * 2)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_two_calls_of_one_device_give_the_same(two_calls, monkeypatch, moves):
+    position = jaxgo.Position.empty(3)
+    told: list[int] = []
+    played = jaxgo.playouts(
+        position, PLAYOUTS, moves=moves, seed=1, lanes=LANES, devices=1, progress=lambda done, total: told.append(done)
+    )
+    assert len(told) >= 5 and told[-1] == PLAYOUTS
+    monkeypatch.undo()
+    alone = jaxgo.playouts(position, PLAYOUTS, moves=moves, seed=1, devices=1)
+    for a, b in zip(jax.tree.leaves(played), jax.tree.leaves(alone), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_one_of_two_calls_fails(two_calls, monkeypatch):
+    """That is raised, and the next job is as any."""
+    position, program, calls = jaxgo.Position.empty(3), Plan.program, []
+
+    def failing(plan, devices):
+        calls.append(devices)
+        if len(calls) == 3:
+            raise RuntimeError("the device is gone")
+        return program(plan, devices)
+
+    monkeypatch.setattr(Plan, "program", failing)
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        jaxgo.playouts(position, PLAYOUTS, seed=1, lanes=LANES, devices=1)
+    monkeypatch.setattr(Plan, "program", program)
+    assert jaxgo.playouts(position, PLAYOUTS, seed=1, lanes=LANES, devices=1).length.size == PLAYOUTS

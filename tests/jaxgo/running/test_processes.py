@@ -72,10 +72,11 @@ class Device(NamedTuple):
     """Of some process."""
 
     process_index: int
+    platform: str = "cpu"
 
 
 def test_chunks_of_playouts_are_smaller_the_more_devices_there_are():
-    """Each of several processes is given all of them, on its devices."""
+    """Each of several processes is given all of them, on its devices. And GPUs play on while they are on their way to the host."""
     sums, records, moves = (
         Output("", first_plays=False, moves=moves, reduce=print, of_playouts=of_playouts)
         for of_playouts, moves in ((False, False), (True, False), (True, True))
@@ -85,3 +86,7 @@ def test_chunks_of_playouts_are_smaller_the_more_devices_there_are():
         assert output.per_lane(one) == (PER_LANE_WITH_MOVES if output is moves else PER_LANE)
     assert [output.per_lane(few) for output in (sums, records, moves)] == [(1, 16, 128), (1, 16), (1, 8)]
     assert [output.per_lane(many) for output in (sums, records, moves)] == [(1, 16, 128), (1,), (1,)]
+    gpus = [[Device(0, "gpu")], [Device(i, "gpu") for i in range(512)]]
+    assert [output.per_lane(gpus[0]) for output in (sums, records, moves)] == [(1, 16, 128), (1, 16), (1, 8)]
+    assert Output("", first_plays=False, moves=True, reduce=print).per_lane(gpus[0]) == (1, 8)
+    assert [output.per_lane(gpus[1]) for output in (sums, records, moves)] == [(1, 16, 128), (1,), (1,)]
