@@ -4,6 +4,7 @@ Tables are read part by part, and of most positions a few columns, so that a mil
 """
 
 import collections
+import contextlib
 import dataclasses
 import heapq
 import math
@@ -15,8 +16,9 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from jaxgo.board.symmetries import transform_points
-from search.collection.inputs import Reject
-from search.collection.store import REJECTS, manifest_of, part_files
+from search.collection.inputs import REJECTS, Reject
+from search.collection.store import manifest_of, part_files
+from search.collection.tables import as_text, facts_in
 
 _COLUMNS = ["game", "variation", "ply", "move", "result", "size", "to_play", "over", "win_rate", "win_rate_error"]
 #: What a game's result may be, by its first letter.
@@ -141,10 +143,10 @@ def digest(folder: str, *, most: int = 20, opening: int = 6, most_games: int = 2
             (heapq.heappush if len(swings) < most else heapq.heappushpop)(swings, swing)
         _count_openings(path, rows, ply, openings)
         last = {name: values[-1] for name, values in rows.items()} | {"file": path, "row": len(rows["game"]) - 1}
-    rejects = _rejects(folder)
+    rejects = _rejects(folder, files)
     return Digest(
-        folder=folder, settings=manifest["settings"], complete=manifest.get("complete") is not None, positions=sizes.total(),
-        games=games, sizes=dict(sizes), results=results, swings=sorted(swings, reverse=True),
+        folder=as_text(folder), settings=manifest["settings"], complete=manifest.get("complete") is not None,
+        positions=sizes.total(), games=games, sizes=dict(sizes), results=results, swings=sorted(swings, reverse=True),
         openings=sorted(openings.values(), key=lambda x: (-x.games, x.size, x.board))[:most], first_games=names,
         num_rejects=len(rejects), rejects=rejects[:most],
     )  # fmt: skip
@@ -234,6 +236,12 @@ def _count_openings(path: pathlib.Path, rows: dict[str, list], ply: int, opening
         opening.win_rates += rows["win_rate"][i]
 
 
-def _rejects(folder: str) -> list[Reject]:
+def _rejects(folder: str, files: list[pathlib.Path]) -> list[Reject]:
+    """What the last run knew when it ended, and what parts that were made since say."""
     path = pathlib.Path(folder) / REJECTS
-    return [Reject(**row) for row in pyarrow.parquet.read_table(path).to_pylist()] if path.exists() else []
+    known = [Reject(**row) for row in pyarrow.parquet.read_table(path).to_pylist()] if path.exists() else []
+    for file in files:
+        with contextlib.suppress(ValueError):  # a table that somebody else has put there
+            known += [Reject(**{name: as_text(value) for name, value in vars(x).items()}) for x in facts_in(file).rejects]
+    found = dict.fromkeys(known)
+    return sorted(found, key=lambda x: (x.game, x.variation, x.ply, x.reason))

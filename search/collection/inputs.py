@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: What is taken from folders, in any case.
 GAMES, TABLES = ".sgf", ".parquet"
+#: Of a folder of results: what says that it is one, and a table that holds no positions.
+MANIFEST, REJECTS = "collection.json", "rejects.parquet"
 #: A game is taken for a 19x19 one where its record states no size that is played; a worker says what is wrong with it.
 DEFAULT_SIZE = 19
 
@@ -108,13 +110,20 @@ def _below(folder: str, results: str) -> Iterator[str]:
             folders.clear()
             continue
         folders.sort()
-        yield from (os.path.join(here, file) for file in sorted(files) if file.lower().endswith((GAMES, TABLES)))
+        of_results = {REJECTS} if MANIFEST in files else set()  # a table of what could not be read
+        yield from (
+            os.path.join(here, file) for file in sorted(files)
+            if file.lower().endswith((GAMES, TABLES)) and file not in of_results
+        )  # fmt: skip
 
 
 def read(files: Iterable[str]) -> Iterator[Game | Rows | Reject]:
     """What files hold, in order; one game, or a piece of a table, is held at a time."""
     for file in files:
-        yield from _tables(file) if file.lower().endswith(TABLES) else _games(file)
+        if os.path.exists(file) and not os.path.isfile(file):  # a pipe would be waited for
+            yield Reject(file, -1, 0, "the file cannot be read: it is no regular file")
+        else:
+            yield from _tables(file) if file.lower().endswith(TABLES) else _games(file)
 
 
 def _games(file: str) -> Iterator[Game | Reject]:

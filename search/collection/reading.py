@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow
 
 from jaxgo import NO_KO, Position
+from jaxgo.base import checks
+from jaxgo.base.constants import INT32_MAX
 from jaxgo.board.coordinates import coordinate
 from jaxgo.records.record import GameRecord
 from jaxgo.records.replay import SIDE_BY_SIDE, Replay, replay
@@ -140,21 +142,47 @@ def _add_rows(gathering: _Gathering, piece: TablePiece) -> None:
         table = stream.read_all()
     position, good, bad = positions_of(table, gathering.part.size)
     numbers = table["row"].to_pylist()
-    gathering.rejects += [Reject(f"{piece.name}, row {numbers[row]}", -1, 0, reason) for row, reason in bad]
-    if position is None:
-        return
-    held = {name: table[name].to_pylist() for name in table.column_names}
+    held = {name: table[name].to_pylist() for name in (*NAMES, "komi") if name in table.column_names}
+    otherwise = {"game": lambda row: piece.name, "variation": lambda row: 0, "ply": lambda row: numbers[row]}
 
-    def column(name: str, otherwise) -> list:
-        values = held.get(name) or [None] * len(table)
-        return [otherwise(row) if values[row] is None else values[row] for row in good]
+    def value(name: str, row: int) -> object:
+        stated = held[name][row] if name in held else None
+        if stated is not None:
+            return _kept(name, stated)
+        return otherwise[name](row) if name in otherwise else None
 
-    facts = {name: column(name, lambda row: None) for name in ("move", "black", "white", "result")}
-    facts["game"] = column("game", lambda row: piece.name)
-    facts["variation"] = column("variation", lambda row: 0)
-    facts["ply"] = column("ply", lambda row: numbers[row])
-    komi = [gathering.komi_of(x) for x in column("komi", lambda row: None)]
-    gathering.add(position, komi, [np.empty((0, 2), np.uint32)] * len(good) if gathering.settings.bot else [], **facts)
+    kept, facts, komi = [], {name: [] for name in NAMES}, []
+    for place, row in enumerate(good):
+        try:
+            values, of_row = {name: value(name, row) for name in NAMES}, gathering.komi_of(value("komi", row))
+        except ValueError as error:
+            bad.append((row, str(error)))
+            continue
+        kept.append(place)
+        komi.append(of_row)
+        for name, x in values.items():
+            facts[name].append(x)
+    gathering.rejects += [Reject(f"{piece.name}, row {numbers[row]}", -1, 0, reason) for row, reason in sorted(bad)]
+    if kept:
+        histories = [np.empty((0, 2), np.uint32)] * len(kept) if gathering.settings.bot else []
+        gathering.add(position[np.array(kept)], komi, histories, **facts)
+
+
+def _kept(name: str, stated: object) -> str | int | float:
+    """What a row states, as it is kept.
+
+    Raises:
+      ValueError: it cannot be.
+    """
+    if name in ("variation", "ply"):
+        if isinstance(stated, bool) or not isinstance(stated, int) or not 0 <= stated <= INT32_MAX:
+            raise ValueError(f"{name} must be an integer between 0 and {INT32_MAX}, not {stated!r}")
+        return stated
+    if name == "komi":
+        if isinstance(stated, bool) or not isinstance(stated, (int, float)):
+            raise ValueError(f"komi must be a number, not {stated!r}")
+        return checks.komi(float(stated))
+    return str(stated)
 
 
 def names_of_ko(position: Position) -> list[str | None]:

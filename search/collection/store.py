@@ -14,10 +14,10 @@ import pathlib
 import re
 from collections.abc import Iterable, Iterator
 
-from search.collection.inputs import Reject
+from search.collection.inputs import MANIFEST, REJECTS, Reject
 from search.collection.settings import Settings, difference
 
-MANIFEST, REJECTS, LOCK = "collection.json", "rejects.parquet", ".lock"
+LOCK = ".lock"
 _PART = re.compile(r"([0-9]{6,})\.parquet")
 _FOLDER = re.compile(r"([0-9]+)x\1")
 _TEMPORARY = ".part"

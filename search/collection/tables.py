@@ -95,7 +95,7 @@ def table_of(read: Read, found: Findings | None) -> pyarrow.Table:
     letters = np.array([ord("O"), ord("."), ord("X")], np.uint8)
     boards = letters[np.asarray(position.to_array()).reshape(batch, -1) + 1]
     values = {
-        **{name: pyarrow.array(read.facts[name], _TYPES.get(name, pyarrow.string())) for name in NAMES},
+        **{name: pyarrow.array([as_text(x) for x in read.facts[name]], _TYPES.get(name, pyarrow.string())) for name in NAMES},
         "size": np.full(batch, size, np.int32),
         "to_play": pyarrow.array(np.where(np.asarray(position.to_play) == BLACK, "black", "white").tolist()),
         "over": np.asarray(position.is_over()),
@@ -137,7 +137,14 @@ def file_of(part: Part, table: pyarrow.Table, rejects: Sequence[Reject], setting
 
 def rejects_file(rejects: Sequence[Reject]) -> bytes:
     """The bytes of the Parquet file of what could not be evaluated."""
-    return _written(pyarrow.Table.from_pylist([dataclasses.asdict(reject) for reject in rejects], schema=_REJECTS))
+    rows = [{name: as_text(x) for name, x in dataclasses.asdict(reject).items()} for reject in rejects]
+    return _written(pyarrow.Table.from_pylist(rows, schema=_REJECTS))
+
+
+def as_text(x):
+    """A text that tables can hold: halves of surrogate pairs, as of files' names that are not UTF-8, are written out; of anything
+    else itself."""
+    return x.encode("utf-8", "backslashreplace").decode() if isinstance(x, str) else x
 
 
 def _written(table: pyarrow.Table) -> bytes:

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for. Ctrl-C and SIGTERM leave what is finished."""
     _check_arrow()
-    from search.collection.inputs import NoInput
+    from search.collection.inputs import NoInput, files_of
     from search.collection.settings import Settings
     from search.collection.store import Store, Unusable
 
@@ -90,9 +90,10 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"--policy {args.policy}: {error}") from error
     try:
-        with interruptible(signal.SIGTERM), Store(args.out, settings) as store:
-            work = Run(args.inputs, settings, store, args.out)
-            return _bring_to_end(args, work)
+        with interruptible(signal.SIGTERM):
+            files = files_of(args.inputs, args.out)  # before a folder is made for what they hold
+            with Store(args.out, settings) as store:
+                return _bring_to_end(args, Run(files, settings, store, args.out))
     except (NoInput, Unusable) as error:
         raise UsageError(str(error)) from error
 

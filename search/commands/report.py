@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ImportError as error:
         raise UsageError(f"tables need pyarrow: pip install 'jaxgo[cluster]' ({error})") from error
     from search.collection.digest import digest
@@ -50,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
         found = digest(args.folder, most=args.most, opening=args.opening)
     except Unusable as error:
         raise UsageError(str(error)) from error
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise UsageError(f"a table of {args.folder!r} is damaged; the same `jaxgo collection` makes it again: {error}") from error
     if args.json:
         print(json.dumps(_document(found), allow_nan=False))
     else:

@@ -1,6 +1,7 @@
 """`jaxgo selfplay`: games of a bot against itself or another, as SGF records with evaluations."""
 
 import argparse
+import hashlib
 import os
 import pathlib
 import re
@@ -88,7 +89,7 @@ def _play(args: argparse.Namespace, number: int, what: str):
     komi = 7.5 if args.komi is None else args.komi
     visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
     limits = Limits(visits=visits, seconds=args.seconds)
-    seeds = [(args.seed + 2 * number + i) % 2**63 for i in range(2)]
+    seeds = [_seed(args.seed, number, i) for i in range(2)]
     memory, movers = (args.memory or options.default_memory()) // 2, []
     policy = options.policy_of_argument(args.policy, args.size, learning=True)
     try:
@@ -109,6 +110,11 @@ def _play(args: argparse.Namespace, number: int, what: str):
 
     played = play_game(*movers, Game(Position.empty(args.size), komi), on_move=show)
     return played, as_sgf(played, args.black, args.white, _conditions(args, limits, number, seeds))
+
+
+def _seed(seed: int, number: int, player: int) -> int:
+    """A player's seed in a game: another one for each seed, number and player."""
+    return int.from_bytes(hashlib.blake2b(f"{seed} {number} {player}".encode(), digest_size=8).digest()) >> 1
 
 
 def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:

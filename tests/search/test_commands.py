@@ -187,8 +187,16 @@ def test_a_record_says_how_to_play_it_again(tmp_path):
     assert abs(datetime.date.fromisoformat(root.get("DT")) - datetime.date.today()) <= datetime.timedelta(days=1)
     limits, seeds, source = root.get("GC").splitlines()
     assert limits == "200 playouts a move, 8 leaves of 4 playouts a round"
-    assert seeds == "game 1 of seed 4: Black's seed 6, White's 7"
+    assert seeds == "game 1 of seed 4: Black's seed 4036670453253975340, White's 5971567961183609204"
     assert source.startswith(f"jaxgo {version()}")
+
+
+def test_no_two_players_have_a_seed_in_common():
+    """Of any seeds and numbers: runs with other seeds can be put together."""
+    from search.commands.selfplay import _seed
+
+    seeds = [_seed(seed, number, player) for seed in (0, 1, 2, 4) for number in range(1, 101) for player in (0, 1)]
+    assert len(set(seeds)) == len(seeds) and all(0 <= seed < 2**63 for seed in seeds)
 
 
 def test_two_programs_write_to_one_folder(tmp_path):

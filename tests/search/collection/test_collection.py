@@ -180,10 +180,10 @@ def test_inputs_that_have_changed_are_refused(games: pathlib.Path, tmp_path, cap
     (tmp_path / "a.sgf").write_text((games / "tree.sgf").read_text().replace("[dd]", "[de]"))
     assert main(command) == 2
     assert "the inputs have changed since the folder" in capsys.readouterr().err
-    (tmp_path / "a.sgf").unlink()
-    assert main([command[0], *command[2:]]) == 2
     assert main([*command, "--playouts", "65"]) == 2
     assert "holds a collection with playouts 64, not 65" in capsys.readouterr().err
+    (tmp_path / "a.sgf").unlink()
+    assert main([command[0], *command[2:]]) == 2
 
 
 def test_tables_of_positions_are_inputs_and_results_are_such(finished: pathlib.Path, tmp_path, capsys) -> None:
@@ -208,6 +208,37 @@ def test_tables_of_positions_are_inputs_and_results_are_such(finished: pathlib.P
     reasons = {x["game"].rpartition(" ")[2]: x["reason"] for x in pyarrow.parquet.read_table(out / "rejects.parquet").to_pylist()}
     assert list(reasons) == ["1", "2", "3"]
     assert "24 points" in reasons["1"] and "stones must have liberties" in reasons["2"] and "letters" in reasons["3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("komi", [6.5, float("nan")], "komi must be"), ("komi", ["6.5", None], "komi must be a number, not '6.5'"),
+        ("ply", [3, 2**40], f"ply must be an integer between 0 and {2**31 - 1}, not {2**40}"),
+        ("variation", ["a", None], "variation must be an integer between 0"),
+    ],
+)  # fmt: skip
+def test_a_row_that_cannot_be_kept_is_a_reject(tmp_path, name: str, values: list, reason: str) -> None:
+    """And the others are evaluated."""
+    rows = pyarrow.table({"board": ["." * 25] * 2, "to_play": ["B"] * 2, name: values, "game": [7, 8]})
+    pyarrow.parquet.write_table(rows, tmp_path / "rows.parquet")
+    assert main(["collection", str(tmp_path / "rows.parquet"), "--out", str(tmp_path / "out"), *COMMON]) == 0
+    assert table(tmp_path / "out")["game"].to_pylist() in (["7"], ["8"])
+    (reject,) = pyarrow.parquet.read_table(tmp_path / "out" / "rejects.parquet").to_pylist()
+    assert reason in reject["reason"]
+
+
+def test_names_that_are_no_text_are_written_out(tmp_path) -> None:
+    """Of a file, and of a player, whose record says that it is in an encoding of which a half of a pair comes."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / os.fsdecode(b"odd\xff.sgf")).write_text("(;SZ[5];B[aa])")
+    (tmp_path / "in" / "player.sgf").write_text("(;SZ[5]CA[utf-7]PB[+2AA-];B[aa])")
+    (tmp_path / "in" / os.fsdecode(b"bad\xff.sgf")).write_text("nothing")
+    assert main(["collection", str(tmp_path / "in"), "--out", str(tmp_path / "out"), *COMMON]) == 0
+    rows = table(tmp_path / "out").to_pylist()
+    assert {(os.path.basename(row["game"]), row["black"]) for row in rows} == {("odd\\udcff.sgf", None), ("player.sgf", "\\ud800")}
+    (reject,) = pyarrow.parquet.read_table(tmp_path / "out" / "rejects.parquet").to_pylist()
+    assert os.path.basename(reject["game"]) == "bad\\udcff.sgf"
 
 
 def test_other_programs_read_the_tables(finished: pathlib.Path) -> None:
@@ -253,6 +284,7 @@ def test_the_end_by_a_signal_leaves_a_folder_that_goes_on(games: pathlib.Path, t
 def test_bad_arguments_are_told_at_the_door(games, tmp_path, capsys, arguments: list[str], message: str) -> None:
     assert main(["collection", "--out", str(tmp_path / "out"), *arguments, str(games)]) == 2
     assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()  # which would hold to these settings
 
 
 def test_without_ray_or_a_cluster_that_is_said(games, tmp_path) -> None:

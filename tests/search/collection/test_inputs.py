@@ -1,5 +1,6 @@
 """What inputs are, and how they are cut: files found, games told apart, parts the same however they are worked on."""
 
+import os
 import pathlib
 
 import pytest
@@ -90,13 +91,26 @@ def test_what_cannot_be_read_is_told_once(text: str, rejects: list, plies: list[
 
 
 def test_files_that_cannot_be_read_are_rejects(tmp_path: pathlib.Path) -> None:
+    """A pipe among them, for which nothing waits."""
     (tmp_path / "empty.sgf").write_text("nothing")
     (tmp_path / "bad.parquet").write_text("nothing")
-    found = list(inputs.read([str(tmp_path / "empty.sgf"), str(tmp_path / "bad.parquet"), str(tmp_path / "gone.sgf")]))
+    os.mkfifo(tmp_path / "pipe.sgf")
+    names = "empty.sgf", "bad.parquet", "gone.sgf", "pipe.sgf"
+    found = list(inputs.read([str(tmp_path / name) for name in names]))
     assert all(isinstance(x, Reject) for x in found)
     assert [x.reason.partition(":")[0] for x in found] == [
-        "the file holds no SGF game record", "the table cannot be read", "the file cannot be read",
+        "the file holds no SGF game record", "the table cannot be read", "the file cannot be read", "the file cannot be read",
     ]  # fmt: skip
+    assert found[3].reason.endswith("it is no regular file")
+
+
+def test_rejects_of_results_are_no_input(tmp_path: pathlib.Path) -> None:
+    """Where they are a result; a table of that name elsewhere is a table."""
+    (tmp_path / "results" / "9x9").mkdir(parents=True)
+    for name in ("results/collection.json", "results/rejects.parquet", "results/9x9/000000.parquet", "rejects.parquet"):
+        (tmp_path / name).write_text("")
+    found = inputs.files_of([str(tmp_path)], str(tmp_path / "out"))
+    assert [os.path.relpath(path, tmp_path) for path in found] == ["rejects.parquet", "results/9x9/000000.parquet"]
 
 
 def test_parts_are_as_large_as_suits_the_playouts_and_the_board() -> None:

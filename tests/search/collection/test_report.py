@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import os
 import pathlib
 import re
 
@@ -101,6 +102,33 @@ def test_the_tables_are_printed(folder: pathlib.Path, capsys: pytest.CaptureFixt
     assert [swing["move"] for swing in found["swings"]] == ["C5"] and found["rejects"][0]["game"] == "c.sgf"
     assert main(["report", str(folder / "5x5")]) == 2
     assert "holds no collection" in capsys.readouterr().err
+
+
+def test_damaged_tables_are_told(folder: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    part = folder / "5x5" / "000001.parquet"
+    part.write_bytes(part.read_bytes()[:300])
+    assert main(["report", str(folder)]) == 2
+    error = capsys.readouterr().err
+    assert "a table of" in error and "is damaged; the same `jaxgo collection` makes it again" in error and "000001" in error
+
+
+def test_rejects_of_a_run_that_has_not_ended(folder: pathlib.Path, finished_part: bytes) -> None:
+    """Are those that its parts tell, beside those of the runs before; each once."""
+    before = digest(str(folder)).rejects
+    (folder / "5x5" / "000007.parquet").write_bytes(finished_part)
+    found = digest(str(folder))
+    assert [x for x in found.rejects if x in before] == before
+    assert [(os.path.basename(x.game), x.ply) for x in found.rejects if x not in before] == [("late.sgf", 3)]
+    assert found.num_rejects == len(found.rejects) == len(before) + 1
+
+
+@pytest.fixture
+def finished_part(tmp_path: pathlib.Path) -> bytes:
+    """The file of a part with a game that ends early."""
+    (tmp_path / "late.sgf").write_text("(;SZ[5]KM[0.5];B[aa];W[bb];B[aa])")
+    assert main(["collection", str(tmp_path / "late.sgf"), "--out", str(tmp_path / "late"), "--playouts", "8"]) == 0
+    (part,) = (tmp_path / "late" / "5x5").glob("*.parquet")
+    return part.read_bytes()
 
 
 def test_the_readmes_query_finds_the_same_blunders(folder: pathlib.Path) -> None:
