@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     except Unusable as error:
         raise UsageError(str(error)) from error
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise UsageError(f"a table of {args.folder!r} is damaged; the same `jaxgo collection` makes it again: {error}") from error
+        again = "if it is damaged, the same `jaxgo collection` makes it again"
+        raise UsageError(f"a table of {args.folder!r} cannot be read: {error}; {again}") from error
     if args.json:
         print(json.dumps(_document(found), allow_nan=False))
     else:

@@ -109,7 +109,8 @@ def test_damaged_tables_are_told(folder: pathlib.Path, capsys: pytest.CaptureFix
     part.write_bytes(part.read_bytes()[:300])
     assert main(["report", str(folder)]) == 2
     error = capsys.readouterr().err
-    assert "a table of" in error and "is damaged; the same `jaxgo collection` makes it again" in error and "000001" in error
+    assert "a table of" in error and "cannot be read: " in error and "000001" in error
+    assert "if it is damaged, the same `jaxgo collection` makes it again" in error
 
 
 def test_rejects_of_a_run_that_has_not_ended(folder: pathlib.Path, finished_part: bytes) -> None:
