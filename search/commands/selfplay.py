@@ -1,12 +1,14 @@
 """`jaxgo selfplay`: games of a bot against itself or another, as SGF records with evaluations."""
 
 import argparse
+import contextlib
 import hashlib
 import os
 import pathlib
 import re
 import sys
 import time
+from collections.abc import Iterator
 
 from jaxgo.base import source
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
@@ -48,7 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for. Ctrl-C keeps the games that are finished."""
-    folder = None if args.output == "-" else _folder(args.output)
+    with contextlib.ExitStack() as held:
+        folder = None if args.output == "-" else held.enter_context(_taken(_folder(args.output)))
+        return _play_all(args, folder)
+
+
+def _play_all(args: argparse.Namespace, folder: pathlib.Path | None) -> int:
+    """Plays the games, into a folder or to stdout; the exit status."""
     first = 1 if folder is None else _last_number(folder) + 1
     if first > 1:
         print(f"jaxgo selfplay: {args.output} holds records; going on with {first:04d}.sgf", file=sys.stderr)
@@ -145,6 +153,32 @@ def _folder(path: str) -> pathlib.Path:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"the folder {path!r} cannot be written to")
     return folder
+
+
+@contextlib.contextmanager
+def _taken(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The folder, for this run alone: two at a time would play the same games.
+
+    Raises:
+      UsageError: another run has it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        yield folder
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UsageError(f"the folder {str(folder)!r} is in use by another run, which plays the same games") from None
+    except OSError:  # file systems that have no locks
+        pass
+    try:
+        yield folder
+    finally:
+        os.close(descriptor)
 
 
 def _last_number(folder: pathlib.Path) -> int:

@@ -199,6 +199,18 @@ def test_no_two_players_have_a_seed_in_common():
     assert len(set(seeds)) == len(seeds) and all(0 <= seed < 2**63 for seed in seeds)
 
 
+def test_two_runs_do_not_write_to_one_folder(tmp_path, capfd):
+    """They would play the same games; when one ends, the folder is free."""
+    from search.commands.selfplay import _taken
+
+    command = ["selfplay", "--size", "3", "--black", "mc", "--white", "mc", *FEW, "--output", str(tmp_path)]
+    with _taken(tmp_path):
+        assert main(command) == 2
+    assert f"the folder {str(tmp_path)!r} is in use by another run" in capfd.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(command) == 0 and [path.name for path in tmp_path.iterdir()] == ["0001.sgf"]
+
+
 def test_two_programs_write_to_one_folder(tmp_path):
     """A number that was taken meanwhile is passed over."""
     assert selfplay._write(tmp_path, 1, b"a") == str(tmp_path / "0001.sgf")
