@@ -162,23 +162,18 @@ def _taken(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     Raises:
       UsageError: another run has it.
     """
-    try:
-        import fcntl
-    except ImportError:  # not on this system
+    with contextlib.ExitStack() as stack:
+        try:
+            import fcntl
+
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"the folder {str(folder)!r} is in use by another run, which plays the same games") from None
+        except (ImportError, OSError):  # a system or a file system without locks, or a folder that cannot be listed
+            pass
         yield folder
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise UsageError(f"the folder {str(folder)!r} is in use by another run, which plays the same games") from None
-    except OSError:  # file systems that have no locks
-        pass
-    try:
-        yield folder
-    finally:
-        os.close(descriptor)
 
 
 def _last_number(folder: pathlib.Path) -> int:
