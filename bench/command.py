@@ -82,10 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--policy", type=_names("--policy", POLICIES), metavar="P,...", default=argparse.SUPPRESS,
                 help=f"playout policies to price beside uniform playouts: {', '.join(POLICIES)} or all",
             )  # fmt: skip
-        if name == "search":
+        if name in ("throughput", "search"):
+            what = "where to measure" if name == "throughput" else "what to measure beside `jaxgo.evaluate`"
             one.add_argument(
                 "--only", type=_names("--only", tuple(module.ONLY)), metavar="S,...", default=argparse.SUPPRESS,
-                help=f"what to measure beside `jaxgo.evaluate`: {', '.join(module.ONLY)} (default: all)",
+                help=f"{what}: {', '.join(module.ONLY)} (default: all)",
             )  # fmt: skip
         if name == "peers":
             one.add_argument(

@@ -96,9 +96,12 @@ def short(figures: Mapping[str, float]) -> str:
 
 
 def throughput(made: Mapping) -> str:
-    """Playouts per CPU second by size and output, and of the whole machine."""
+    """Playouts per CPU second by size and output, and of the whole machine; or of that alone."""
     sizes = list(dict.fromkeys(entry["size"] for entry in made["results"]))
     by = {(entry["output"], entry["size"]): entry for entry in made["results"]}
+    if "per_core" not in made["results"][0]:
+        rows = [(name, *(short(by[output, size]["machine"]) for size in sizes)) for output, name in OUTPUTS.items()]
+        return table(("playouts a second from the empty board, whole machine", *(f"{size}x{size}" for size in sizes)), rows)
     rows = [(name, *(short(by[output, size]["per_core"]) for size in sizes)) for output, name in OUTPUTS.items()]
     rows.append(("`evaluate` on the whole machine", *(short(by["evaluate", size]["machine"]) for size in sizes)))
     ratios = {entry["size"]: entry["time_ratio"] for entry in made["recording_moves"]}

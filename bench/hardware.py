@@ -13,6 +13,8 @@ from pathlib import Path
 
 import llvmlite.binding as llvm  # comes with Numba
 
+from jaxgo.base.processor import usable_cores as usable_cores
+
 #: The packages whose versions decide a figure; those that are not installed are left out.
 PACKAGES = ("jaxgo", "jax", "jaxlib", "numpy", "pgx", "open_spiel")
 
@@ -70,13 +72,6 @@ def version_of(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def usable_cores() -> list[int]:
-    """The cores that this process may run on, in order."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 def cpu_name() -> str:

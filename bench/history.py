@@ -123,7 +123,8 @@ def _figures(made: Mapping, sizes: Sequence[int], recorded_in: str) -> Iterator[
         return
     field, names, rate = SHOWN[made["benchmark"]]
     for entry in made["results"]:
-        if entry["size"] in sizes and (name := names.get(entry.get(field))):
+        # A result may be of a whole machine alone.
+        if entry["size"] in sizes and rate in entry and (name := names.get(entry.get(field))):
             yield {
                 "date": made["date"], "commit": made.get("commit") or recorded_in, "cpu": made["hardware"]["cpu"],
                 "jax": made.get("software", {}).get("jax"), "size": entry["size"], "name": name, "rate": entry[rate],

@@ -72,6 +72,10 @@ class Backend:
         with forms.within(self.form):
             return xla.play_all(g, columns, job, **how, policy=policy, last=last, log=log)
 
+    def memory_of_results(self, device: jax.Device) -> str | None:
+        """The kind of memory, as jax names them, into which its programs write what the host is to read; None for its own."""
+        return None
+
     def report(self) -> dict[str, object]:
         """What was found out about the device's compiler, for reports."""
         return {}

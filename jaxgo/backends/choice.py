@@ -2,7 +2,6 @@
 
 import functools
 import numbers
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +11,7 @@ from jax import lax
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.options import Options
 from jaxgo.base import checks
+from jaxgo.base.processor import usable_cores
 from jaxgo.board.geometry import PLAYED_IN_64_BITS, Geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import Policy
@@ -95,8 +95,7 @@ def workers_of(
         which = "some" if of_all_processes else "all"
         raise ValueError(f"devices must be, {which} of them, of this process, number {jax.process_index()}, not {devices}")
     if len(devices) == 1 and devices == local and local[0].platform == "cpu":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return tuple(devices) * cores
+        return tuple(devices) * len(usable_cores())
     return tuple(devices)
 
 

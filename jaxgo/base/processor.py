@@ -1,9 +1,17 @@
-"""The processor and its abilities, as far as the system tells them (Linux does)."""
+"""The processor and its abilities, as far as the system tells them (Linux does), and its cores."""
 
 import contextlib
 import functools
+import os
 import pathlib
 import platform
+
+
+def usable_cores() -> list[int]:
+    """The cores that this process may run on, in order."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
 
 
 @functools.cache

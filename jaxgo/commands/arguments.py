@@ -6,9 +6,9 @@ The heavy imports stand inside the functions: `jaxgo --help` imports this module
 import argparse
 import functools
 import math
-import os
 from typing import TYPE_CHECKING
 
+from jaxgo.base.processor import usable_cores
 from jaxgo.cli import UsageError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def devices(text: str | None) -> "list[jax.Device] | int | None":
             raise UsageError(f"--devices {text}: there is no {platform!r} here; JAX has {_available()}") from None
         if not colon:
             # One CPU device uses one core for each time that it is named.
-            found += available * (_num_cores() if platform == "cpu" and len(available) == 1 else 1)
+            found += available * (len(usable_cores()) if platform == "cpu" and len(available) == 1 else 1)
         elif index.isdecimal() and int(index) < len(available):
             found.append(available[int(index)])
         else:
@@ -108,11 +108,6 @@ def devices(text: str | None) -> "list[jax.Device] | int | None":
         return 1 if found == jax.local_devices() and len(found) == 1 and found[0].platform == "cpu" else list(workers_of(found))
     except ValueError as error:
         raise UsageError(f"--devices {text}: {error}") from None
-
-
-def _num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _available() -> str:

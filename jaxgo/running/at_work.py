@@ -6,12 +6,13 @@ devices run one program after the other.
 
 import collections
 import contextlib
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
+
+from jaxgo.base.processor import usable_cores
 
 _counts: collections.Counter[Any] = collections.Counter()
 _counting = threading.Lock()
@@ -53,5 +54,4 @@ def _line_of(device: jax.Device) -> Any:
 def _side_by_side(device: jax.Device) -> int:
     if device.platform != "cpu":
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(cores, device.client.local_device_count())
+    return max(len(usable_cores()), device.client.local_device_count())

@@ -1,8 +1,8 @@
 """Statistics of playouts, reduced on the device."""
 
-import concurrent.futures
 import contextlib
 import dataclasses
+import threading
 from collections.abc import Collection, Iterator
 from typing import Unpack
 
@@ -50,16 +50,13 @@ def evaluate(
         finished until then, as far as they are known here.
       RuntimeError: another process has left the job because of an error.
     """
-    found = None
-    with _Adding(Request.of(position, num_playouts, komi, **options), _checked(statistics)) as adding:
-        try:
-            for _ in adding.chunks():
-                pass
-        except KeyboardInterrupt:
-            adding.finish()
-            raise Interrupted(adding.evaluation()) from None
-        found = adding.evaluation()
-    return found
+    adding = _Adding(Request.of(position, num_playouts, komi, **options), _checked(statistics))
+    try:
+        for _ in adding.chunks():
+            pass
+    except KeyboardInterrupt:
+        raise Interrupted(adding.evaluation(copy=True)) from None
+    return adding.evaluation()
 
 
 @takes_options
@@ -83,9 +80,9 @@ def evaluations(
     request, statistics = Request.of(position, num_playouts, komi, **options), _checked(statistics)
 
     def stream() -> Iterator[Evaluation]:
-        with _Adding(request, statistics) as adding:
-            for _ in adding.chunks():
-                yield adding.evaluation(copy=True)
+        adding = _Adding(request, statistics)
+        for _ in adding.chunks():
+            yield adding.evaluation(copy=True)
 
     return stream()
 
@@ -127,43 +124,29 @@ def _output(statistics: tuple[str, ...]) -> Output:
 
 
 class _Adding:
-    """Adds up a request's chunks.
-
-    That happens in a thread of its own, which Ctrl-C does not reach: it is raised in the main thread, at any moment, and between
-    two of a chunk's additions it would leave sums that do not belong together.
-    """
+    """Adds up a request's chunks, each whole (`results`): of one that were added in part the sums would not belong together."""
 
     def __init__(self, request: Request, statistics: tuple[str, ...]):
         self._request, self._statistics = request, statistics
         self._sums = zero_sums(request.size**2, request.batch, statistics)
-        self._thread = concurrent.futures.ThreadPoolExecutor(1)
-
-    def __enter__(self) -> "_Adding":
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.finish()
+        self._access = threading.Lock()
 
     def chunks(self) -> Iterator[Chunk]:
         """Yields chunks that have been added."""
-        with contextlib.closing(results(self._request, _output(self._statistics))) as parts:
-            for chunk, part in parts:
-                self._thread.submit(self._add, chunk, part).result()
-                yield chunk
+        with contextlib.closing(results(self._request, _output(self._statistics), self._add)) as added:
+            yield from added
 
-    def _add(self, chunk: Chunk, part: Sums[np.ndarray]) -> None:
+    def _add(self, chunk: Chunk, part: Sums[np.ndarray], _) -> None:
         here = slice(chunk.start, chunk.start + chunk.size)
-        for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
-            target[here] += source[: chunk.size]
-
-    def finish(self) -> None:
-        """Waits for the addition that is under way, if there is one."""
-        self._thread.shutdown(wait=True)
+        with self._access:
+            for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
+                target[here] += source[: chunk.size]
 
     def evaluation(self, copy: bool = False) -> Evaluation:
         """Of what has been added."""
         asked = self._request
-        sums = jax.tree.map(np.copy, self._sums) if copy else self._sums
+        with self._access:
+            sums = jax.tree.map(np.copy, self._sums) if copy else self._sums
         return Evaluation(
             size=asked.size, komi=asked.komi, sums=sums, complete=bool((sums.num_playouts == asked.num_playouts).all()),
             played=(Played(asked.seed, asked.streams, asked.first_playout, asked.num_playouts),),

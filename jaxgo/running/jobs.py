@@ -31,7 +31,7 @@ from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import Records, num_columns_of_position
-from jaxgo.running import at_work, chunks, processes
+from jaxgo.running import at_work, chunks, processes, threads
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
 from jaxgo.running.request import Request
 
@@ -111,6 +111,8 @@ def program(
         for x in ((num_columns_of_position(g) + 2, positions), (NUMBERS,))
     ]
     mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
+    results = NamedSharding(mesh, each_its_own, memory_kind=backend.memory_of_results(devices[0]))
+    given = NamedSharding(mesh, PartitionSpec()) if processes.are_several(devices) else results
     shared = form.shapes if form else ()
     specs = (each_its_own,) * len(shapes) + (PartitionSpec(),) * len(shared)
     shapes += shared
@@ -118,7 +120,7 @@ def program(
     jitted = jax.jit(
         jax.shard_map(in_form, mesh=mesh, in_specs=specs, out_specs=each_its_own, check_vma=False),
         in_shardings=tuple(NamedSharding(mesh, spec) for spec in specs),
-        out_shardings=NamedSharding(mesh, PartitionSpec() if processes.are_several(devices) else each_its_own),
+        out_shardings=(given, NamedSharding(mesh, each_its_own) if reuses_log else given),
         donate_argnums=0, keep_unused=True,  # what is in that memory is of no use, but the memory is
         compiler_options=backend.compiler_options(),
     )  # fmt: skip
@@ -189,18 +191,18 @@ class Plan(NamedTuple):
 
 
 def results(
-    request: Request, output: Output, place: Callable[[Chunk, Any, np.ndarray | None], None] | None = None
-) -> Generator[tuple[Chunk, Any], None, None]:
-    """Does the job and yields each chunk with what was made of it (numpy arrays) as it is finished.
+    request: Request, output: Output, take: Callable[[Chunk, Any, np.ndarray | None], None]
+) -> Generator[Chunk, None, None]:
+    """Does the job and yields each chunk once what was made of it has been taken.
 
     `request.progress` is told of a chunk when the next one is asked for.
 
     Args:
       request: the job.
       output: what is made of it.
-      place: for what is as much as there are playouts. It is called with each chunk, what was made of it and its moves (int16
-        [positions, playouts, at least max_plies], or None), in the workers' threads, so that these copy side by side; when it
-        returns the arrays are no longer its own. What is yielded is then None.
+      take: called with each chunk, what was made of it (numpy arrays) and, where the output is of playouts, their moves if it has
+        some (int16 [positions, playouts, at least max_plies]), else None. When it returns the arrays are no longer its own. It
+        is called for several chunks at a time, in threads that Ctrl-C does not reach, so that none is taken in part.
     """
     policy = request.policy
     form, arrays = (PolicyForm.of(policy), jax.tree.leaves(policy)) if policy is not None else (None, [])
@@ -231,23 +233,18 @@ def results(
         logs = idle_logs[devices]
         return function(logs.pop() if logs else plan.log(devices) if reuses_log else None, *given)
 
-    def end(group: list[Chunk], made: tuple[Any, jax.Array | None]) -> list[Any]:
+    def end(group: list[Chunk], made: tuple[Any, jax.Array | None]) -> None:
         out = jax.device_get(made[0])
-        parts = [jax.tree.map(lambda x, i=i: x[i], out) for i in range(len(group))]
-        if place is None:
-            return parts
-        moves = None if made[1] is None else np.asarray(made[1])[..., -plan.longest :]
-        for i, (chunk, part) in enumerate(zip(group, parts)):
-            place(chunk, part, None if moves is None else moves[i])
-        return [None] * len(group)
+        moves = np.asarray(made[1])[..., -plan.longest :] if output.of_playouts and output.moves else None
+        for i, chunk in enumerate(group):
+            take(chunk, jax.tree.map(lambda x, i=i: x[i], out), None if moves is None else moves[i])
 
-    def run(group: list[Chunk], devices: tuple[jax.Device, ...]) -> list[Any]:
+    def run(group: list[Chunk], devices: tuple[jax.Device, ...]) -> None:
         with as_by_default(), at_work.on(devices):
             made = begin(group, devices)
-            parts = end(group, made)
+            end(group, made)
             if reuses_log:
                 idle_logs[devices].append(made[1])
-            return parts
 
     def in_step() -> processes.InStep:
         same = {"the version of jaxgo": jaxgo.__version__, "the call": output.call} | request.arguments()
@@ -255,9 +252,9 @@ def results(
 
     done = 0
     with in_step() if several else contextlib.closing(_when_free(teams, groups, run)) as played:
-        for group, parts in played:
-            for chunk, out in zip(group, parts):
-                yield chunk, out
+        for group in played:
+            for chunk in group:
+                yield chunk
                 done += chunk.size * chunk.count
                 if request.progress is not None:
                     request.progress(done, request.total)
@@ -265,22 +262,24 @@ def results(
 
 def _when_free(
     teams: list[tuple[jax.Device, ...]], groups: list[list[Chunk]],
-    run: Callable[[list[Chunk], tuple[jax.Device, ...]], list[Any]],
-) -> Generator[tuple[list[Chunk], list[Any]], None, None]:  # fmt: skip
-    """Has each team of workers run the next group when it is free; yields those that are finished, and what was made of them."""
+    run: Callable[[list[Chunk], tuple[jax.Device, ...]], None],
+) -> Generator[list[Chunk], None, None]:  # fmt: skip
+    """Has each team of workers run the next group when it is free; yields those that are finished."""
     idle, waiting = list(teams), iter(groups)
-    pool = concurrent.futures.ThreadPoolExecutor(len(idle))
     running: dict[concurrent.futures.Future, tuple[list[Chunk], tuple[jax.Device, ...]]] = {}
     try:
         while True:
             while idle and (group := next(waiting, None)) is not None:
                 devices = idle.pop()
-                running[pool.submit(run, group, devices)] = (group, devices)
+                running[threads.begin(run, group, devices)] = (group, devices)
             if not running:
                 return
             for future in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
                 group, devices = running.pop(future)
                 idle.append(devices)
-                yield group, future.result()
+                future.result()
+                yield group
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for future in running:
+            future.cancel()
+        concurrent.futures.wait(running)

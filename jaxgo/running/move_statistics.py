@@ -1,5 +1,6 @@
 """Statistics of moves, summed on the device while the playouts are played."""
 
+import threading
 from typing import Unpack
 
 import numpy as np
@@ -9,6 +10,7 @@ from jaxgo.board.position import Position
 from jaxgo.results import credits
 from jaxgo.results.credit_sums import CreditSums, units
 from jaxgo.results.move_statistics import MoveStatistics
+from jaxgo.running.chunks import Chunk
 from jaxgo.running.jobs import Output, results
 from jaxgo.running.request import Options, Request, takes_options
 
@@ -37,6 +39,13 @@ def move_statistics(
     sums = CreditSums(rule)
     total = np.zeros((request.batch, request.size**2, 3), np.int64)
     output = Output(f"move_statistics(rule={rule!r})", first_plays=not sums.moves, moves=sums.moves, reduce=sums)
-    for chunk, part in results(request, output):
-        total[chunk.start : chunk.start + chunk.size] += units(part)[: chunk.size]
+    one_at_a_time = threading.Lock()
+
+    def take(chunk: Chunk, part: np.ndarray, _) -> None:
+        earned = units(part)[: chunk.size]
+        with one_at_a_time:
+            total[chunk.start : chunk.start + chunk.size] += earned
+
+    for _ in results(request, output, take):
+        pass
     return MoveStatistics.from_units(total, num_playouts)

@@ -6,10 +6,13 @@ from typing import Unpack
 import jax
 import numpy as np
 
+from jaxgo.backends.choice import teams_of
 from jaxgo.base import checks
+from jaxgo.base.processor import usable_cores
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.results.playouts import Playouts, playouts_of
+from jaxgo.running import threads
 from jaxgo.running.chunks import Chunk
 from jaxgo.running.jobs import Output, results
 from jaxgo.running.request import Options, Request, takes_options
@@ -54,14 +57,16 @@ def playouts(position: Position, num_playouts: int, *, moves: bool = False, **op
     request = Request.of(position, num_playouts, **options)
     output = Output(f"playouts(moves={moves})", first_plays=False, moves=moves, reduce=_each, of_playouts=True)
     out = _room(request, moves)
+    # On a CPU each of its cores is a worker.
+    at_a_time = 1 if request.workers[0].platform == "cpu" else max(1, len(usable_cores()) // len(teams_of(request.workers)))
 
-    def place(chunk: Chunk, part: Playouts[np.ndarray], played: np.ndarray | None) -> None:
+    def take(chunk: Chunk, part: Playouts[np.ndarray], played: np.ndarray | None) -> None:
         if played is not None:
             part = dataclasses.replace(part, events=played[..., : request.max_plies])
         here = np.s_[chunk.start : chunk.start + chunk.size, chunk.first : chunk.first + chunk.count]
-        for target, source in zip(jax.tree.leaves(out), jax.tree.leaves(part)):
-            target[here] = source[: chunk.size, : chunk.count]
+        there = np.s_[: chunk.size, : chunk.count]
+        threads.copy([(x[here], y[there]) for x, y in zip(jax.tree.leaves(out), jax.tree.leaves(part))], at_a_time)
 
-    for _ in results(request, output, place):
+    for _ in results(request, output, take):
         pass
     return out

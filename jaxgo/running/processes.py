@@ -21,6 +21,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from jaxgo.base.trials import as_by_default
+from jaxgo.running import threads
 from jaxgo.running.chunks import Chunk
 
 #: Groups under way at a time: of two, the second is ready for the devices that have finished the first.
@@ -46,14 +47,14 @@ def placed(array: Any, sharding: Sharding) -> jax.Array:
 
 
 class InStep:
-    """Groups of chunks, with what all processes have made of them, in order; within a `with`, whose end ends the job everywhere.
+    """Groups of chunks, which all processes have played, in order; within a `with`, whose end ends the job everywhere.
 
     Args:
       devices: those of all processes, of which some are this one's.
       arguments: what must be the same in all processes, by name: pytrees of arrays, numbers and texts.
       groups: the groups; the same everywhere.
-      begin: begins the program of a group.
-      end: waits for what `begin` has given, and makes of it what is wanted.
+      begin: begins the program of a group, and gives what comes of it, on the devices.
+      end: takes that, as numpy arrays; called in a thread that Ctrl-C does not reach, when the group is asked for.
 
     Raises:
       ValueError: the arguments are not the same in all processes.
@@ -63,7 +64,7 @@ class InStep:
 
     def __init__(
         self, devices: tuple[jax.Device, ...], arguments: Mapping[str, Any], groups: Sequence[list[Chunk]],
-        begin: Callable[[list[Chunk]], Any], end: Callable[[list[Chunk], Any], list[Any]],
+        begin: Callable[[list[Chunk]], Any], end: Callable[[list[Chunk], Any], None],
     ):  # fmt: skip
         self._devices, self._arguments, self._groups, self._begin, self._end = devices, arguments, groups, begin, end
         self._tells = GOES_ON
@@ -84,11 +85,13 @@ class InStep:
                 self._found.get(timeout=0.05)
         _under_way.release()
 
-    def __iter__(self) -> Iterator[tuple[list[Chunk], list[Any]]]:
+    def __iter__(self) -> Iterator[list[Chunk]]:
         while (found := self._found.get()) is not None:
             if isinstance(found, BaseException):
                 raise found
-            yield found
+            group, made = found
+            threads.begin(self._end, group, made).result()
+            yield group
 
     # In the thread.
 
@@ -110,12 +113,12 @@ class InStep:
             if not under_way:
                 break
             group, told, out = under_way.popleft()
-            parts = self._end(group, out)
+            made = jax.device_get(out)
             for process, (what,) in _heard(self._devices, told).items():
                 if what != GOES_ON and stop is None:
                     stop = _stop(process, what)
             if stop is None:
-                self._found.put((group, parts))
+                self._found.put((group, made))
         if stop is not None:
             raise stop
 

@@ -157,10 +157,11 @@ def _lowered(shape: Shape, devices: tuple[jax.Device]) -> jax.stages.Lowered:
 
     number = [jax.ShapeDtypeStruct((), np.int32)] if one_step is _step and backend.exchanges() else []
     state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), first_state(shape, backend))
-    sharding = jax.sharding.SingleDeviceSharding(device)
+    there = jax.sharding.SingleDeviceSharding(device)
+    results = jax.sharding.SingleDeviceSharding(device, memory_kind=backend.memory_of_results(device))
     jitted = jax.jit(
         forms.written(backend.form, program),
-        in_shardings=sharding, out_shardings=sharding, donate_argnums=0, compiler_options=backend.compiler_options(),
+        in_shardings=there, out_shardings=(there, results), donate_argnums=0, compiler_options=backend.compiler_options(),
     )  # fmt: skip
     return jitted.lower(state, *asked, policy, *number)
 

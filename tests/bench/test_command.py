@@ -15,7 +15,21 @@ import sys
 
 import pytest
 
-from bench import command, curves, differences, engines, gnugo_work, measure, peers, report, search, series, startup, throughput
+from bench import (
+    command,
+    curves,
+    differences,
+    engines,
+    figures,
+    gnugo_work,
+    measure,
+    peers,
+    report,
+    search,
+    series,
+    startup,
+    throughput,
+)  # fmt: skip
 from bench.worker import Worker, environment
 from jaxgo import cli
 
@@ -120,6 +134,18 @@ def test_policies_are_priced() -> None:
         assert_spread(entry["time_ratio"])
     tables = throughput.tables(document)
     assert [row[0] for row in tables[2].rows] == ["3x3 capture", "3x3 advisor"]
+
+
+def test_throughput_of_the_machine_alone() -> None:
+    """As of a GPU, of which one core says nothing."""
+    document = result_of("throughput", "--sizes", "3", "--only", "machine", *LITTLE)
+    for entry in document["results"]:
+        assert_spread(entry["machine"])
+        assert "per_core" not in entry
+    assert_spread(document["recording_moves"][0]["time_ratio"])
+    rates, *_ = throughput.tables(document)
+    assert [row[1] for row in rates.rows] == ["-"] * 3
+    assert figures.throughput(document).count("\n") == 2 + len(figures.OUTPUTS)
 
 
 def assert_measured(entry: dict) -> None:
@@ -325,6 +351,7 @@ def test_how_to_install_a_peer_is_told_whole(throughput_document: dict, capsys: 
         (("--count", "3000000000"), "--count 3000000000: must be a whole number from 1 to 2147483647"),
         (("--seconds", "nan"), "--seconds nan: must be a number above 0"),
         (("environment", "--batches", "0"), "--batches 0: "),
+        (("throughput", "--only", "gpu"), "--only gpu: must be of core, machine, or all"),
         (("throughput", "--policy", "best"), "--policy best: must be of capture, reply, advisor, patterns, or all"),
         (("search", "--only", "rave,best"), "--only rave,best: must be of rave, rave-64, uct, v1, v2, mctr, host, or all"),
         (("startup", "--record", "/nowhere/game.sgf"), "--record /nowhere/game.sgf: cannot be read: "),

@@ -378,14 +378,14 @@ def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
             raise KeyboardInterrupt
 
     with pytest.raises(jaxgo.Interrupted) as caught:
-        jaxgo.evaluate(position, 200_000, seed=1, progress=stop)
+        jaxgo.evaluate(position, 600_000, seed=1, progress=stop)
     assert isinstance(caught.value, KeyboardInterrupt)
     partial = caught.value.partial
     finished = partial.num_playouts
-    assert not partial.complete and 0 < finished.sum() < batch * 200_000
+    assert not partial.complete and 0 < finished.sum() < batch * 600_000
     assert (partial.margin_histogram.sum(axis=1) == finished).all()
     # What is there is part of what the whole would have been.
-    whole = jaxgo.evaluate(position, 200_000, seed=1)
+    whole = jaxgo.evaluate(position, 600_000, seed=1)
     for name in ("margin_histogram", "amaf_visits", "amaf_wins"):
         assert (getattr(partial, name) <= getattr(whole, name)).all(), name
     for index in range(batch):

@@ -4,6 +4,7 @@ import pytest
 
 import jaxgo
 from jaxgo.backends.cpu import Cpu
+from jaxgo.backends.gpu import PINNED
 from jaxgo.backends.programs import Programs
 from jaxgo.running import jobs
 from jaxgo.running.jobs import Plan
@@ -61,6 +62,21 @@ def test_where_none_is_used_again_moves_are_the_same(monkeypatch):
     by_itself = jaxgo.playouts(position, 700, max_plies=20, **how)
     assert by_itself.events.shape == (2, 700, 20)
     np.testing.assert_array_equal(by_itself.events, used_again.events)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_results_written_into_the_hosts_memory_are_the_same(monkeypatch, moves):
+    """As on GPUs."""
+    position, how = jaxgo.Position.empty(3, 2), {"seed": 1, "lanes": LANES, "devices": 1}
+    own = jaxgo.playouts(position, 700, moves=moves, **how), jaxgo.evaluate(position, 700, **how).sums
+    monkeypatch.setattr(Cpu, "reuses_log", False)
+    monkeypatch.setattr(Cpu, "memory_of_results", lambda self, device: PINNED)
+    programs = Programs(jobs._lowered)
+    monkeypatch.setattr(jobs, "_compiled", programs)
+    hosts = jaxgo.playouts(position, 700, moves=moves, **how), jaxgo.evaluate(position, 700, **how).sums
+    kinds = {x.memory_kind for program in programs.programs() for x in jax.tree.leaves(program.output_shardings)}
+    assert kinds == {PINNED}
+    jax.tree.map(np.testing.assert_array_equal, hosts, own)
 
 
 def test_results_for_which_there_is_no_room_are_refused_before_any_work(monkeypatch):

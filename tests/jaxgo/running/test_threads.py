@@ -1,0 +1,64 @@
+"""Threads that are kept, and copies that several of them make together."""
+
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from jaxgo.running import threads
+
+
+def test_a_thread_is_kept():
+    """An idle one does the next work."""
+    first = threads.begin(threading.get_ident).result()
+    assert any(threads.begin(threading.get_ident).result() == first for _ in range(50))
+
+
+def test_what_work_raises_is_told():
+    with pytest.raises(ZeroDivisionError):
+        threads.begin(lambda: 1 // 0).result()
+
+
+def _work_in_a_fork(connection) -> None:
+    connection.send(threads.begin(os.getpid).result(timeout=60))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*")
+def test_a_fork_has_threads_of_its_own():
+    threads.begin(int).result()
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe()
+    process = fork.Process(target=_work_in_a_fork, args=(theirs,))
+    process.start()
+    assert ours.poll(60) and ours.recv() == process.pid
+    process.join()
+
+
+@pytest.mark.parametrize("shape", [(1, 1000), (1000, 1), (3, 1), (1, 1), (40, 25)])
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_copies_by_several_threads_are_whole(monkeypatch, shape, number):
+    """Of arrays with more axes, and into part of an array, too."""
+    monkeypatch.setattr(threads, "PIECE", 64)
+    random = np.random.default_rng(0)
+    sources = [random.integers(100, size=(*shape, *more)).astype(np.int16) for more in ((), (7,))]
+    rooms = [np.full((shape[0] + 2, *source.shape[1:]), -1, np.int16) for source in sources]
+    threads.copy([(room[1:-1], source) for room, source in zip(rooms, sources)], number)
+    for room, source in zip(rooms, sources):
+        np.testing.assert_array_equal(room[1:-1], source)
+        assert (room[0] == -1).all() and (room[-1] == -1).all()
+
+
+def test_few_bytes_are_copied_by_one_thread(monkeypatch):
+    monkeypatch.setattr(threads, "begin", lambda *_: pytest.fail("another was asked"))
+    room = np.zeros((2, 3))
+    threads.copy([(room, np.ones((2, 3)))], 16)
+    assert (room == 1).all()
+
+
+def test_a_failure_in_another_thread_is_told(monkeypatch):
+    monkeypatch.setattr(threads, "PIECE", 8)
+    with pytest.raises(ValueError, match="broadcast"):
+        threads.copy([(np.zeros((1, 8, 3)), np.zeros((1, 8, 2)))], 4)
