@@ -1,6 +1,7 @@
 """How a job is cut into chunks, of which each is one call of a compiled program for one worker."""
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -19,6 +20,9 @@ WHOLE = 1 << 17
 #: Room for a playout that is not played costs about as much as so many of the most plies of one that is: at 9x9 a fortieth of a
 #: playout, measured on a CPU.
 PLIES_OF_ROOM = 6
+#: To begin a chunk, and to take what comes of it, costs the host, one after the other, as much as a playout for one of so many
+#: lanes.
+LANES_OF_HOST = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,22 +67,25 @@ def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: tupl
     return min(rooms, key=cost)
 
 
-def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lanes: int) -> list[Chunk]:
-    """Chunks that fit the room, cut so that the worker with most to do has as little as can be.
+@functools.lru_cache(8)  # programs ask for the same again and again
+def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lanes: int) -> tuple[Chunk, ...]:
+    """Chunks that fit the room, cut so that all is done soonest.
 
-    Chunk i is meant for worker i mod W. A chunk takes about as long as its playouts and one more for each lane.
+    Chunk i is meant for worker i mod W. A chunk takes about as long as its playouts and one more for each lane, and the host some
+    time for each.
     """
     blocks, parts = _fewest(batch, num_playouts, room)
     ways = [(blocks, parts + i) for i in range(workers)] + [(blocks + i, parts) for i in range(1, workers)]
 
-    def most_to_do(way: tuple[int, int]) -> int:
+    def time(way: tuple[int, int]) -> int:
         sizes, counts = (np.diff(bounds) for bounds in _bounds(batch, num_playouts, way))
         of_chunks = np.multiply.outer(sizes, counts).ravel() + lanes
-        return np.pad(of_chunks, (0, -len(of_chunks) % workers)).reshape(-1, workers).sum(axis=0).max()
+        of_workers = np.pad(of_chunks, (0, -len(of_chunks) % workers)).reshape(-1, workers).sum(axis=0)
+        return int(of_workers.max()) + len(of_chunks) * lanes // LANES_OF_HOST
 
-    bounds = _bounds(batch, num_playouts, min(ways, key=most_to_do))
+    bounds = _bounds(batch, num_playouts, min(ways, key=time))
     positions, playouts = (list(zip(x[:-1].tolist(), np.diff(x).tolist())) for x in bounds)
-    return [Chunk(*block, *part) for block in positions for part in playouts]
+    return tuple(Chunk(*block, *part) for block in positions for part in playouts)
 
 
 def _fewest(batch: int, num_playouts: int, room: tuple[int, int]) -> tuple[int, int]:

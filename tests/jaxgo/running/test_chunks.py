@@ -78,6 +78,15 @@ def test_a_playout_more_does_not_cost_much():
                     before = cost
 
 
+def test_few_playouts_are_not_shared_out():
+    """On many cores to begin a chunk for each would take longer than all playouts of one."""
+    for workers in (2, 16, 64):
+        room = chunks.room(1, 16, workers, LANES, chunks.PER_LANE, LONGEST)
+        assert len(chunks.cut(1, 16, room, workers, LANES)) == 1
+        room = chunks.room(1, 100_000, workers, LANES, chunks.PER_LANE, LONGEST)
+        assert len(chunks.cut(1, 100_000, room, workers, LANES)) >= min(8, workers)
+
+
 def test_room_grows_in_steps():
     """Jobs of nearby sizes have chunks of one shape."""
     def shapes(batch, counts):
