@@ -58,8 +58,17 @@ class UsageError(Exception):
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose complaint is one line that names the help, not the usage text first."""
 
+    def print_help(self, file=None) -> None:
+        (file or sys.stdout).write(self.format_help())  # argparse's own says nothing of a full disk
+
     def error(self, message: str):
         raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_) -> None:
+        print(f"jaxgo {version()}")
+        parser.exit()
 
 
 class Command(Protocol):
@@ -90,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if not name or name.startswith("-"):
             parser = _top_parser(entries)
-            parser.parse_args(arguments)  # answers --help and --version, refuses anything else
+            _parsed(parser, arguments)  # answers --help and --version, refuses anything else
             parser.print_help(sys.stderr)
             return EXIT_USAGE
         if name not in entries:
@@ -108,8 +117,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _keep_compiled()
         look_for_less_garbage()
         with interruptible():
-            status = command.run(parser.parse_args(arguments[1:])) or EXIT_DONE
-        sys.stdout.flush()  # a reader that has gone away shows here, not at the interpreter's exit
+            status = command.run(_parsed(parser, arguments[1:])) or EXIT_DONE
+        _flush()
         return status
     except UsageError as error:
         print(f"jaxgo{f' {name}' if name in entries else ''}: error: {error}", file=sys.stderr)
@@ -127,11 +136,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_FAILED
 
 
+def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    try:
+        return parser.parse_args(arguments)
+    finally:
+        _flush()  # of --help, which leaves from here
+
+
+def _flush() -> None:
+    """Sees to it that stdout is written: a reader that has gone away shows here, not at the interpreter's exit."""
+    sys.stdout.flush()
+    if isinstance(sys.stdout, _Nowhere) and sys.stdout.was_written:
+        raise OSError("stdout is closed, and what was to be printed there is lost")
+
+
+class _Nowhere(io.TextIOWrapper):
+    """Where stdout leads if it was closed."""
+
+    was_written = False
+
+    def write(self, text: str) -> int:
+        self.was_written = self.was_written or bool(text)
+        return super().write(text)
+
+
 def _have_streams() -> None:
     """Has stdout and stderr lead somewhere where they were closed, and take any letter, those of names in other sets too."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))
+            setattr(sys, name, _Nowhere(open(os.devnull, "wb")))
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -226,5 +259,5 @@ def _top_parser(entries: dict[str, importlib.metadata.EntryPoint]) -> argparse.A
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"jaxgo {version()}", help="print the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     return parser

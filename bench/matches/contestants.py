@@ -294,7 +294,7 @@ def _rule(bot: str, knowledge: bool | None, of_rule: dict[str, object], of_knowl
 def _settings(text: str, bot: str, rest: str, kinds: dict[str, type]) -> dict[str, object]:
     """The settings behind a bot's name."""
     settings: dict[str, object] = {}
-    for part in filter(None, rest.split(",")):
+    for part in rest.split(",") if ":" in text else ():
         name, _, value = part.partition("=")
         if name not in kinds:
             raise UsageError(f"{text}: {bot} has no setting {name!r}; it has: {', '.join(kinds)}")

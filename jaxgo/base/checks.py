@@ -38,7 +38,7 @@ def size(value) -> int:
 def komi(value) -> float:
     """A finite komi."""
     try:
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes, bool, np.bool_)):
             raise TypeError
         number = float(value)
     except OverflowError:
@@ -52,9 +52,11 @@ def komi(value) -> float:
 
 def komis(value, batch: int) -> float | np.ndarray:
     """A finite komi, or finite ones of so many positions as float64 [B]."""
-    if np.ndim(value) == 0:
-        return komi(value.item() if isinstance(value, np.ndarray) else value)
-    array = np.asarray(value)
+    if np.isscalar(value) or not hasattr(value, "__len__"):
+        return komi(value)
+    array = _array("komi", value)
+    if array.ndim == 0:
+        return komi(array.item())
     if array.dtype.kind not in "iuf":
         raise TypeError(f"komi must be a number or numbers, not {array.dtype}")
     if array.shape != (batch,):
@@ -66,7 +68,7 @@ def komis(value, batch: int) -> float | np.ndarray:
 
 def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -> np.ndarray:
     """`values` (one integer for all, or an array of `shape`) as an int32 array of `shape` with values from least to most."""
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {array.dtype}")
     if array.shape not in ((), shape):
@@ -75,6 +77,14 @@ def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -
         wrong = array[(array < least) | (array > most)]
         raise ValueError(f"{name} must be between {least} and {most}, not {wrong.flat[0]}")
     return array.astype(np.int32) if array.shape == shape else np.full(shape, array, np.int32)
+
+
+def _array(name: str, values) -> np.ndarray:
+    """`values` as an array."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of unequal lengths
+        raise ValueError(f"{name} must be one number or an array of them, not {values!r:.60} ({error})") from None
 
 
 def boolean(name: str, value) -> bool:
@@ -86,7 +96,7 @@ def boolean(name: str, value) -> bool:
 
 def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
     """`values` (one bool for all, or an array of `shape`) as a bool array of `shape`."""
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.dtype != np.bool_:
         raise TypeError(f"{name} must hold bools, not {array.dtype}")
     if array.shape not in ((), shape):
@@ -96,5 +106,5 @@ def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
 
 def one_of(name: str, value, allowed: Sequence) -> None:
     """That `value` is one of those allowed."""
-    if value not in allowed:
+    if isinstance(value, np.ndarray) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")

@@ -76,8 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "advisor:0.5:TABLE.npz, replies:0.5:REPLIES.npz, uniform; the first that has one decides (default: uniform)")  # fmt: skip
     mistakes_help = "also the N moves of the game that lost most, and what was better; takes about as long as --all"
     parser.add_argument("--mistakes", type=arguments.count(1), metavar="N", help=mistakes_help)
-    judge_help = "who finds the mistakes: playouts, or the search, which sees what needs an answer (default: %(default)s)"
-    parser.add_argument("--judge", default="playouts", metavar="J", help=judge_help)
+    judge_help = "who finds the mistakes: playouts, or the search, which sees what needs an answer (default: playouts)"
+    parser.add_argument("--judge", metavar="J", help=judge_help)
     compare_help = "also hold moves of the position against each other, with common random numbers"
     parser.add_argument("--compare", type=arguments.moves, metavar="D4,E5,...", help=compare_help)
     json_help = "print one JSON document with everything instead of the tables; for several games one a line"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxgo.cli import UsageError
 from jaxgo.commands import compared, mistakes, outputs
 from jaxgo.commands.asked import Asked
 from jaxgo.commands.playing import How
@@ -36,6 +37,8 @@ class Extras:
         Raises:
           UsageError: it cannot be done.
         """
+        if args.judge and not args.mistakes:
+            raise UsageError("--judge is for --mistakes N")
         names = [each.name for each in asked]
         pictures: Sequence[pathlib.Path] = ()
         if args.plot:
@@ -45,7 +48,7 @@ class Extras:
         return cls(
             num_games=len(asked),
             most_mistakes=args.mistakes or 0,
-            judge=mistakes.judge_named(args.judge),
+            judge=mistakes.judge_named(args.judge or mistakes.PLAYOUTS),
             points=tuple(compared.points_to_compare(asked[0], args.compare)) if args.compare else (),
             records=dict(zip(asked, outputs.places("--sgf", args.sgf, names, (".sgf",)) if args.sgf else ())),
             pictures=dict(zip(asked, pictures)),

@@ -95,6 +95,8 @@ class Kept:
         self._written = time.monotonic()
 
     def _read(self) -> tuple[Evaluation, dict]:
+        if not self._path.is_file():  # a device that never ends would fill the memory
+            raise UsageError(f"--resume {self._path}: this is no file")
         try:
             with zipfile.ZipFile(self._path) as archive:
                 about = json.loads(archive.read(_MEMBER))

@@ -19,14 +19,19 @@ from jaxgo.results.playouts import Playouts
 
 def counted(table: AdvisorTable, playouts: Playouts, position: Position, komi: ArrayLike) -> tuple[jax.Array, jax.Array]:
     """The visits and results of an advisor's table after `AdvisorTable.update`."""
-    return _counted(table.visits, table.results, *_histories(table.size, playouts, position, komi))
+    return _counted(*_put(table.visits, table.results, *_histories(table.size, playouts, position, komi)))
 
 
 def replies(table: Replies, playouts: Playouts, position: Position, komi: ArrayLike) -> jax.Array:
     """The replies of a table after `Replies.update`."""
     moves, *results = _histories(table.size, playouts, position, komi)
     checks.integer("the plies of playouts, with room for the longest,", moves.size, 0)
-    return _replies(table.forgetting, table.replies, moves, *results)
+    return _replies(table.forgetting, *_put(table.replies, moves, *results))
+
+
+def _put(*arrays) -> tuple[jax.Array, ...]:
+    """The arrays on the device, put there outright, which no `jax.transfer_guard` forbids."""
+    return jax.device_put(arrays)
 
 
 def _histories(size: int, playouts: Playouts, position: Position, komi: ArrayLike) -> tuple:

@@ -13,6 +13,7 @@ from jax import lax
 
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK
+from jaxgo.base.trials import as_by_default
 from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import legal_for_both, own_and_opp
 from jaxgo.board.geometry import Geometry
@@ -79,6 +80,7 @@ class MoveStatistics:
             return cls(weight, wins / weight, effective, error, num_playouts)
 
 
+@as_by_default()
 def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf", komi: float = 7.5) -> MoveStatistics:
     """The same, to the last bit, from playouts with moves (`jaxgo.playouts(..., moves=True)`), on the host.
 

@@ -80,8 +80,9 @@ def simulate(
     if not is_traced(first_playout):
         first_playout = checks.integer("first_playout", first_playout, 0)
         checks.integer("first_playout + num_playouts", first_playout + num_playouts, 1)
-    words = draws.seed_words(check_seed(seed))
-    streams, first_playout = jnp.asarray(streams, jnp.int32), jnp.asarray(first_playout, jnp.int32)
+    with jax.transfer_guard("allow"):  # which a caller may forbid for arrays of his own
+        words = draws.seed_words(check_seed(seed))
+        streams, first_playout = jnp.asarray(streams, jnp.int32), jnp.asarray(first_playout, jnp.int32)
     arguments = position, jnp.broadcast_to(streams, (batch,)), words, first_playout
     how, asked = (num_playouts, longest, moves, lanes), policy_of(policy, size)
     if is_traced(arguments, asked):

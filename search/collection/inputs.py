@@ -70,6 +70,11 @@ class Reject:
     """The first position of it that there is not; 0 for all of it."""
     reason: str
 
+    @property
+    def words(self) -> str:
+        """Why, and what there is all the same."""
+        return f"{self.reason}; read up to move {self.ply - 1}" if self.ply else self.reason
+
 
 def files_of(names: Iterable[str], without: str) -> list[str]:
     """The files that names stand for: a file itself, and of a folder every game record and table below it, sorted.

@@ -71,7 +71,7 @@ def summary(found: Digest) -> list[str]:
         f"{settings['playouts']:,} playouts{how} of each position, seed {settings['seed']}.",
     ]
     if found.num_rejects:
-        lines.append(f"{found.num_rejects:,} could not be read.")
+        lines.append(f"{found.num_rejects:,} could not be read, or not to the end.")
     if not found.complete:
         lines.append("NOT COMPLETE: the same `jaxgo collection` command goes on.")
     return lines
@@ -148,7 +148,8 @@ def _games(found: Digest, of_games: dict) -> Iterable[str]:
 def _rejects(found: Digest) -> Iterable[str]:
     if not found.num_rejects:
         return
-    yield f"<h2>Not read: {found.num_rejects:,}</h2><div class='scroll'><table><tr><th>game</th><th>why</th></tr>"
+    yield f"<h2>Not read, or not to the end: {found.num_rejects:,}</h2>"
+    yield "<div class='scroll'><table><tr><th>game</th><th>why</th></tr>"
     for reject in found.rejects:
-        yield f"<tr><td>{html.escape(reject.game)}</td><td>{html.escape(reject.reason)}</td></tr>"
+        yield f"<tr><td>{html.escape(reject.game)}</td><td>{html.escape(reject.words)}</td></tr>"
     yield "</table></div>"

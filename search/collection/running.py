@@ -15,16 +15,14 @@ from search.collection.worker import Done, Worker
 
 @dataclasses.dataclass
 class Standing:
-    """How far a collection is. Positions are those that parts are expected to have, but for `rows`."""
+    """How far a collection is."""
 
     positions: int = 0
-    """In all."""
+    """In all: of parts that are finished those that were evaluated, of others those that the inputs seem to hold."""
     done: int = 0
-    """Finished, in this run and before."""
+    """Evaluated, in this run and before."""
     here: int = 0
-    """Finished in this run."""
-    rows: int = 0
-    """Positions of the parts that are finished, as they were found."""
+    """Evaluated in this run."""
     parts: int = 0
     parts_done: int = 0
     rejects: list[Reject] = dataclasses.field(default_factory=list)
@@ -57,12 +55,16 @@ class Standing:
         positions, seconds = (sum(x) for x in zip(*self.workers.values())) if self.workers else (0, 0.0)
         return positions / seconds if seconds else None
 
+    def count(self, expected: int, found: int) -> None:
+        """Counts a part that is finished, of which so many positions were expected, and so many were found."""
+        self.parts_done += 1
+        self.positions += found - expected
+        self.done += found
+
     def add(self, done: Done) -> None:
         """Counts a part that has been written."""
-        self.parts_done += 1
-        self.done += done.expected
-        self.here += done.expected
-        self.rows += done.positions
+        self.count(done.expected, done.positions)
+        self.here += done.positions
         self.rejects += done.rejects
         if done.worker in self.workers:
             positions, seconds = self.workers[done.worker]
@@ -124,7 +126,7 @@ class Run:
     def end(self) -> None:
         """Writes what is known at the end of the run, complete or not."""
         standing = self.standing
-        facts = {"positions": standing.rows, "parts": standing.parts, "rejects": len(standing.rejects)}
+        facts = {"positions": standing.done, "parts": standing.parts, "rejects": len(standing.rejects)}
         complete = facts if standing.complete else None
         self._store.end(standing.rejects, self._settings, complete)
 
@@ -160,9 +162,7 @@ class Run:
                 what = f"part {x.number}, which begins with {x.pieces[0].name}, was of others"
                 raise Unusable(f"{changed}: {what}; choose another folder")
             finished.add(x.number)
-            standing.parts_done += 1
-            standing.done += x.positions
-            standing.rows += facts.positions
+            standing.count(x.positions, facts.positions)
             standing.rejects += facts.rejects
         if held:
             raise Unusable(f"{changed}: it holds parts of more; choose another folder")

@@ -141,19 +141,20 @@ def _tell(args: argparse.Namespace, standing, trouble: str, seconds: float) -> N
     if args.json:
         print(json.dumps({
             "out": args.out, "complete": standing.complete, "positions": standing.positions, "done": standing.done,
-            "here": standing.here, "rows": standing.rows, "parts": standing.parts, "parts_done": standing.parts_done,
-            "rejects": len(standing.rejects), "seconds": seconds, "rate": standing.rate(), "trouble": trouble or None,
+            "here": standing.here, "parts": standing.parts, "parts_done": standing.parts_done, "rejects": len(standing.rejects),
+            "seconds": seconds, "rate": standing.rate(), "trouble": trouble or None,
             "workers": {name: {"positions": count, "seconds": taken} for name, (count, taken) in standing.workers.items()},
         }))  # fmt: skip
     if trouble:
         _say(f"{trouble}; {standing.done:,} of {standing.positions:,} positions are finished; the same command goes on")
-    elif standing.here:
-        _say(f"{standing.rows:,} positions; this run took {seconds:.1f} s, compiling included{_speed(standing, args.playouts)}")
+    elif standing.workers:  # something was done
+        _say(f"{standing.done:,} positions; this run took {seconds:.1f} s, compiling included{_speed(standing, args.playouts)}")
     else:
-        _say(f"all {standing.rows:,} positions were finished")
+        _say(f"all {standing.done:,} positions were finished")
     if standing.rejects:
         first, count = standing.rejects[0], len(standing.rejects)
-        _say(f"{count:,} could not be read, see {args.out}/rejects.parquet; the first: {first.game}: {first.reason}")
+        what = f"{count:,} could not be read, or not to the end, see {args.out}/rejects.parquet"
+        _say(f"{what}; the first: {first.game}: {first.words}")
 
 
 def _show(show, standing, under_way: float, playouts: int) -> None:

@@ -113,8 +113,9 @@ def _print(found) -> None:
         headings = [f"openings after {found.openings[0].ply} moves", "games", "Black won", "win rate there"]
         tables.print_table(console, headings, rows, left=(0,), box=box.SIMPLE_HEAD, collapse_padding=True)
     if found.rejects:
-        rows = [[x.game, x.reason] for x in found.rejects]
-        tables.print_table(console, ["not read", "why"], rows, left=(0, 1), box=box.SIMPLE_HEAD, collapse_padding=True)
+        rows = [[x.game, x.words] for x in found.rejects]
+        headings = ["not read, or not to the end", "why"]
+        tables.print_table(console, headings, rows, left=(0, 1), box=box.SIMPLE_HEAD, collapse_padding=True)
 
 
 def _lines(opening) -> str:

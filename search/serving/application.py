@@ -7,7 +7,7 @@ import dataclasses
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import ray
 from ray import serve
@@ -66,18 +66,33 @@ class Replica:
 
     async def answer(self, asked: dict) -> list[dict] | Refusal:
         """See `Engine.answer`."""
-        return await asyncio.get_running_loop().run_in_executor(self._queries, self._engine.answer, asked)
+        client = self._engine.client()
+        with _on_cancel(client.drop):
+            return await asyncio.get_running_loop().run_in_executor(self._queries, self._engine.answer, asked, client)
 
     async def evaluate(self, asked: Boards) -> bytes | Refusal:
         """See `Engine.evaluate`, of one request."""
         if asked.work < ALONE:
             return await self._together(asked)
-        (answer,) = await asyncio.get_running_loop().run_in_executor(self._alone, self._engine.evaluate, [asked])
+        gone = threading.Event()
+        with _on_cancel(gone.set):
+            work = asyncio.get_running_loop().run_in_executor(self._alone, self._engine.evaluate, [asked], gone.is_set)
+            (answer,) = await work
         return answer
 
     @serve.batch(max_batch_size=TOGETHER, batch_wait_timeout_s=PATIENCE, max_concurrent_batches=BESIDE)
     async def _together(self, asked: list[Boards]) -> list[bytes | Refusal]:
         return await asyncio.get_running_loop().run_in_executor(self._batches, self._engine.evaluate, asked)
+
+
+@contextlib.contextmanager
+def _on_cancel(give_up: Callable[[], object]) -> Iterator[None]:
+    """Calls `give_up` where what is awaited within is cancelled."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        give_up()
+        raise
 
 
 class Application:
@@ -151,8 +166,10 @@ class Application:
         """Has a replica do something; where it dies another, as the answer depends on nothing but what is asked."""
         number = 0
         while True:
+            response = getattr(self._handle, method).remote(asked)
             try:
-                return await getattr(self._handle, method).remote(asked)
+                with _on_cancel(response.cancel):
+                    return await response
             except _DIED:
                 number += 1
                 if number == TRIES:

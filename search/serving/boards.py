@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -24,6 +25,11 @@ RATES = ("num_playouts", "win_rate", "win_rate_error", "margin_mean", "margin_st
 PLAYOUTS, KOMI, SEED = 1_000, 7.5, 0
 #: Ways to pack that bound what they unpack at a time.
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: What zipfile and numpy raise of files that are none, headers of arrays included, which are Python's literals.
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, TypeError, SyntaxError, tokenize.TokenError,
+    OSError, EOFError,
+)  # fmt: skip
 #: Bytes of an array of the answer, besides its numbers.
 _OF_ARRAY = 300
 
@@ -144,7 +150,7 @@ def unpacked(body: bytes, most: int) -> Mapping[str, np.ndarray]:
             if len(members) > len(ARRAYS):
                 raise Refusal(MALFORMED, f"the file must hold at most {len(ARRAYS)} arrays, not {len(members)}")
             return {member.filename.removesuffix(".npy"): _array(member.filename, file.read(member)) for member in members}
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
+    except _UNREADABLE as error:
         raise Refusal(MALFORMED, f"the body must be a file of np.savez: {error}") from None
 
 

@@ -4,8 +4,8 @@ import asyncio
 import hmac
 import json
 import time
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -14,20 +14,26 @@ from search.analysis import complaints
 from search.analysis.options import ServiceOptions
 from search.serving import boards, queries
 from search.serving.boards import Boards
+from search.serving.incoming import Incoming
 from search.serving.limits import BUSY, FAILED, MALFORMED, NO_TOKEN, TOO_LARGE, TOO_SLOW, Limits, Refusal
 from search.serving.metrics import Metrics
 from search.serving.places import Place, Places
 
 #: Seconds that a client may take to send a body, and to read an answer.
 BODY_SECONDS, ANSWER_SECONDS = 30.0, 120.0
+#: Of a body that is refused so much is read all the same: so many times what it may have, in so many seconds.
+DISCARDED, DISCARD_SECONDS = 8, 5.0
 #: Seconds after which those who are told "busy" should ask again.
 RETRY_AFTER = 1
 _JSON, _LINES, _ARRAYS = "application/json", "application/x-ndjson", "application/octet-stream"
 _TEXT = "text/plain; version=0.0.4"
 
 
+Answer = TypeVar("Answer")
+
+
 class Backend(Protocol):
-    """Who answers what has been accepted."""
+    """Who answers what has been accepted; where a call is cancelled it gives up what it is at."""
 
     replicas: int
     """How many are ready."""
@@ -63,7 +69,8 @@ class Door:
         """Answers one request, as ASGI has it."""
         if scope["type"] != "http":
             raise NotImplementedError(f"only HTTP is spoken here, not {scope['type']}")
-        request, start = Request(scope, receive), time.monotonic()
+        incoming, start = Incoming(receive), time.monotonic()
+        request = Request(scope, incoming)
         path = request.url.path if request.url.path in self._work | self._looks else "other"
 
         async def reply(response: Response, positions: int = 0) -> None:
@@ -73,8 +80,11 @@ class Door:
 
         try:
             try:
-                await self._attend(request, path, reply)
+                await self._attend(request, incoming, path, reply)
             except Refusal as refusal:
+                # Who expects to be told whether to go on has sent nothing yet.
+                if refusal.status != TOO_SLOW and "expect" not in request.headers:
+                    await incoming.discard(DISCARDED * self._limits.body, DISCARD_SECONDS)
                 await reply(_refused(refusal))
             except ClientDisconnect:
                 pass
@@ -84,7 +94,7 @@ class Door:
         except TimeoutError:  # he does not read his answer; the server hangs up where one was not finished
             pass
 
-    async def _attend(self, request: Request, path: str, reply: Callable[..., Awaitable[None]]) -> None:
+    async def _attend(self, request: Request, incoming: Incoming, path: str, reply: Callable[..., Awaitable[None]]) -> None:
         allowed = ("POST",) if path in self._work else ("GET", "HEAD")
         if path == "other":
             raise Refusal(404, f"there is no {request.url.path!r:.100}; there are {', '.join([*self._work, *self._looks])}")
@@ -96,7 +106,8 @@ class Door:
             await reply(self._looks[path]())
             return
         with self._places.place(self._length(request)) as place:
-            response, positions = await self._work[path](request, await self._body(request), place)
+            body = await self._body(request)
+            response, positions = await _unless_gone(incoming, self._work[path](request, body, place))
             await reply(response, positions)
 
     def _check_token(self, request: Request) -> None:
@@ -160,6 +171,23 @@ class Door:
 
     def _counted(self) -> Response:
         return Response(self._metrics.text(self._backend.replicas), media_type=_TEXT)
+
+
+async def _unless_gone(incoming: Incoming, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """What comes of some work, which is given up if the client hangs up first.
+
+    Raises:
+      ClientDisconnect: he has.
+    """
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(incoming.gone())
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
 
 
 def _refused(refusal: Refusal) -> Response:

@@ -24,6 +24,10 @@ PROGRAMS = 24
 _WARM_BOARDS, _WARM_PLAYOUTS = (1, 64), 1_000
 
 
+class GivenUp(Exception):
+    """Nobody waits for the answer any more."""
+
+
 class Engine:
     """Answers requests, many at a time; every method is for any thread.
 
@@ -51,15 +55,20 @@ class Engine:
                 empty = np.zeros((batch, size, size), np.int8)
                 self.evaluate([Boards(empty, nothing + BLACK, nothing + NO_KO, nothing, KOMI, _WARM_PLAYOUTS)])
 
-    def answer(self, asked: dict) -> list[dict] | Refusal:
+    def client(self) -> Client:
+        """Who asks a query; by `Client.drop` it is given up."""
+        return Client(self._service)
+
+    def answer(self, asked: dict, client: Client | None = None) -> list[dict] | Refusal:
         """The replies to a query, warnings and those of the turns in any order, or to an action.
 
         Searches of all queries share the device, and playouts of alike queries go to it in one batch, as in `jaxgo analysis`.
 
         Args:
           asked: the object of `queries.Asked`.
+          client: who asks it, of `client`, and nothing else.
         """
-        client = Client(self._service)
+        client = client or self.client()
         try:
             if "action" in asked:
                 client.act(asked)
@@ -73,23 +82,33 @@ class Engine:
         lines = []
         while (some := client.next_lines()) is not None:
             lines += some.splitlines()
+        client.drop()  # if he was gone before he had asked, he is now
         replies = [json.loads(line) for line in lines]
         failed = next((reply["error"] for reply in replies if "error" in reply), None)
         return replies if failed is None else Refusal(FAILED, failed, name=asked["id"])
 
-    def evaluate(self, together: Sequence[Boards]) -> list[bytes | Refusal]:
-        """The answers to requests, those that are alike in one batch: each is what `jaxgo.evaluate` says of it alone."""
+    def evaluate(self, together: Sequence[Boards], stop: Callable[[], bool] = lambda: False) -> list[bytes | Refusal]:
+        """The answers to requests, those that are alike in one batch: each is what `jaxgo.evaluate` says of it alone.
+
+        Raises:
+          GivenUp: once `stop`, which is asked now and then, says so.
+        """
         out: dict[int, bytes | Refusal] = {}
         groups: dict[tuple, list[int]] = collections.defaultdict(list)
         for number, asked in enumerate(together):
             groups[asked.size, asked.playouts, asked.seed, asked.first_playout, asked.statistics].append(number)
         for numbers in groups.values():
-            out |= zip(numbers, self._alike([together[number] for number in numbers]))
+            out |= zip(numbers, self._alike([together[number] for number in numbers], stop))
         return [out[number] for number in range(len(together))]
 
-    def _alike(self, group: list[Boards]) -> list[bytes | Refusal]:
+    def _alike(self, group: list[Boards], stop: Callable[[], bool]) -> list[bytes | Refusal]:
         """Of requests that differ in their positions, komi and streams only."""
         first = group[0]
+
+        def look(*_) -> None:
+            if stop():
+                raise GivenUp
+
         try:
             policy_of(self._options.policy, first.size)
         except ValueError as error:
@@ -98,13 +117,13 @@ class Engine:
             position = _position(group)
         except (TypeError, ValueError) as error:
             if len(group) > 1:  # who is to blame is seen one by one
-                return [answer for asked in group for answer in self._alike([asked])]
+                return [answer for asked in group for answer in self._alike([asked], stop)]
             text = str(error).replace("stones must", "boards must")
             return [Refusal(NOT_ALLOWED, text, text.partition(" ")[0])]
         found = jaxgo.evaluate(
             position, first.playouts, komi=np.concatenate([np.broadcast_to(x.komi, x.positions) for x in group]), seed=first.seed,
             streams=np.concatenate([_streams(x) for x in group]), first_playout=first.first_playout,
-            statistics=first.statistics, policy=self._options.policy, devices=self._options.threads,
+            statistics=first.statistics, policy=self._options.policy, devices=self._options.threads, progress=look,
         )  # fmt: skip
         ends = np.cumsum([x.positions for x in group]).tolist()
         parts = [found[end - x.positions : end] for x, end in zip(group, ends)]

@@ -241,6 +241,22 @@ def test_a_full_disk_is_told_in_a_line(tmp_path) -> None:
         assert done.stderr.splitlines()[-1] == "jaxgo evaluate: error: [Errno 28] No space left on device"
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["evaluate", "--help"]], ids=" ".join)
+def test_help_that_cannot_be_written_is_told(arguments) -> None:
+    code = f"import sys\nfrom jaxgo import cli\nsys.exit(cli.main({arguments}))"
+    for where in ("> /dev/full", ">&-"):
+        line = f"{shlex.join([sys.executable, '-c', code])} {where}"
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "error: " in done.stderr, done.stderr
+
+
+def test_a_result_that_has_nowhere_to_go_is_told(tmp_path) -> None:
+    for arguments in ([], ["--json"]):
+        done = _evaluate(">&-", "--size", "2", *arguments)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == "jaxgo evaluate: error: stdout is closed, and what was to be printed there is lost"
+
+
 def test_letters_that_stdout_does_not_have_are_spelled(tmp_path) -> None:
     """The playouts are not lost for a name."""
     path = tmp_path / "game.sgf"

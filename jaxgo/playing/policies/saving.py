@@ -7,6 +7,7 @@ stones that may be in atari beside the last one, a fifth of them, wait for it in
 """
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -26,6 +27,9 @@ from jaxgo.playing.tick import NO_MOVE, Lanes, is_over
 SWEEPS, ATTACKERS_SWEEPS = 2, 3
 #: Of the lanes under way more than one in so many must wait before they are flooded, at most one in so many of all at a time.
 SHARE = 16
+#: Words of a board up to which the first look is one loop. What XLA makes of a longer one works out many values again and again,
+#: and a look took seconds on 25x25.
+WORDS_IN_ONE_LOOP = 8
 
 
 class Saving(NamedTuple):
@@ -96,7 +100,7 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
         # Where all that are under way wait, these are many, and so it always goes on.
         return jnp.sum(state[1], dtype=jnp.int32) * np.int32(SHARE) > jnp.sum(running, dtype=jnp.int32)
 
-    first = in_one_loop(functools.partial(_at_a_glance, g), all_lanes, waits)
+    first = _look(g, all_lanes, waits)
     found, left = lax.while_loop(many_wait, flood_some, first)
     return Looked(found, left, taking)
 
@@ -106,40 +110,74 @@ def _beside(g: Geometry, last: jax.Array, stones: Board) -> Board:
     return bb.both(bb.neighbours(g, bb.one_point(g, last)), stones)
 
 
-def _at_a_glance(g: Geometry, lane: _Lane, waits: jax.Array) -> tuple[Saving, jax.Array]:
-    """What there is where a few sweeps settle it, elementwise; and int32, not 0 where they do not, among the lanes that wait."""
+def _look(g: Geometry, lane: _Lane, waits: jax.Array) -> tuple[Saving, jax.Array]:
+    """`_at_a_glance`, in one loop or in several."""
+    if g.num_words <= WORDS_IN_ONE_LOOP:
+        return in_one_loop(functools.partial(_at_a_glance, g, _as_it_is), lane, waits)
+    return _at_a_glance(g, in_one_loop, lane, waits)
+
+
+def _as_it_is(part: Callable, *args):
+    return part(*args)
+
+
+def _at_a_glance(g: Geometry, do: Callable, lane: _Lane, waits: jax.Array) -> tuple[Saving, jax.Array]:
+    """What there is where a few sweeps settle it, elementwise; and int32, not 0 where they do not, among the lanes that wait.
+
+    `do` calls each part with its arguments, pytrees of arrays.
+    """
     own, opp, weak, taking, last = lane
-    empty, seeds = bb.complement(g, bb.either(own, opp)), _beside(g, last, weak)
+    *chains, several = do(functools.partial(_chains_at_a_glance, g), weak, last)
+    of_chains = [do(functools.partial(_chain_at_a_glance, g), own, opp, weak, chain) for chain in chains]
+    return do(functools.partial(_captures_at_a_glance, g), opp, taking, of_chains, several, waits)
 
-    def sweep(board: Board, through: Board, sweeps: int) -> Board:
-        for _ in range(sweeps):
-            board = bb.spread(g, board, through)
-        return board
 
-    # One chain and the others; these count as one chain, which they are if one stone of them stands beside the last move.
-    first = sweep(bb.first_point(seeds), weak, SWEEPS)
-    others = bb.without(sweep(seeds, weak, SWEEPS), first)
-    unsettled = bb.count(bb.without(seeds, first)) > np.int32(1)
-    moves = attackers = tuple(jnp.zeros_like(x) for x in own)
-    for chain in (first, others):
-        around = bb.neighbours(g, chain)
-        move = bb.both(around, empty)
-        # A chain of which other stones are known to be out of atari is so, too.
-        out = bb.any_point(bb.both(around, bb.without(own, weak))) | (bb.count(move) >= np.int32(2))
-        grows = bb.any_point(bb.without(bb.both(around, weak), chain))
-        through = bb.either(own, move)
-        longer = sweep(bb.either(chain, move), through, SWEEPS)
-        around_longer = bb.neighbours(g, longer)
-        saved = bb.count(bb.without(bb.both(around_longer, empty), move)) >= np.int32(2)
-        longer_grows = bb.any_point(bb.without(bb.both(around_longer, through), longer))
-        unsettled |= ~out & (grows | (~saved & longer_grows))
-        moves = bb.choose(~out & saved, bb.either(moves, move), moves)
-        attackers = bb.choose(out, attackers, bb.either(attackers, bb.both(around, opp)))
-    attackers = sweep(attackers, opp, ATTACKERS_SWEEPS)
+def _swept(g: Geometry, board: Board, through: Board, sweeps: int) -> Board:
+    for _ in range(sweeps):
+        board = bb.spread(g, board, through)
+    return board
+
+
+def _chains_at_a_glance(g: Geometry, weak: Board, last: jax.Array) -> tuple[Board, Board, jax.Array]:
+    """One chain beside the last move, the others, and int32, not 0 where these are not one.
+
+    They count as one chain, which they are if one stone of them stands beside the last move.
+    """
+    seeds = _beside(g, last, weak)
+    first = _swept(g, bb.first_point(seeds), weak, SWEEPS)
+    others = bb.without(_swept(g, seeds, weak, SWEEPS), first)
+    several = bb.count(bb.without(seeds, first)) > np.int32(1)
+    return first, others, several.astype(jnp.int32)
+
+
+def _chain_at_a_glance(g: Geometry, own: Board, opp: Board, weak: Board, chain: Board) -> tuple[Board, Board, jax.Array]:
+    """Of a chain the move that saves it, enemy stones that touch it if it is in atari, and int32, not 0 where that is open."""
+    empty, nowhere = bb.complement(g, bb.either(own, opp)), tuple(jnp.zeros_like(x) for x in own)
+    around = bb.neighbours(g, chain)
+    move = bb.both(around, empty)
+    # A chain of which other stones are known to be out of atari is so, too.
+    out = bb.any_point(bb.both(around, bb.without(own, weak))) | (bb.count(move) >= np.int32(2))
+    grows = bb.any_point(bb.without(bb.both(around, weak), chain))
+    through = bb.either(own, move)
+    longer = _swept(g, bb.either(chain, move), through, SWEEPS)
+    around_longer = bb.neighbours(g, longer)
+    saved = bb.count(bb.without(bb.both(around_longer, empty), move)) >= np.int32(2)
+    longer_grows = bb.any_point(bb.without(bb.both(around_longer, through), longer))
+    unsettled = ~out & (grows | (~saved & longer_grows))
+    return bb.choose(~out & saved, move, nowhere), bb.choose(out, nowhere, bb.both(around, opp)), unsettled.astype(jnp.int32)
+
+
+def _captures_at_a_glance(
+    g: Geometry, opp: Board, taking: Board, of_chains: list[tuple[Board, Board, jax.Array]], several: jax.Array, waits: jax.Array
+) -> tuple[Saving, jax.Array]:  # fmt: skip
+    """All that there is, by what there is of the chains."""
+    (moves, attackers, unsettled), (more_moves, more_attackers, more_unsettled) = of_chains
+    attackers = _swept(g, bb.either(attackers, more_attackers), opp, ATTACKERS_SWEEPS)
     border = bb.neighbours(g, attackers)
     attackers_grow = bb.any_point(bb.without(bb.both(border, opp), attackers))
-    unsettled |= attackers_grow & bb.any_point(bb.without(taking, border))
-    return Saving(moves, bb.both(taking, border)), (unsettled & (waits != np.int32(0))).astype(jnp.int32)
+    open_captures = attackers_grow & bb.any_point(bb.without(taking, border))
+    left = ((several | unsettled | more_unsettled) != np.int32(0)) | open_captures
+    return Saving(bb.either(moves, more_moves), bb.both(taking, border)), (left & (waits != np.int32(0))).astype(jnp.int32)
 
 
 def _of_one(g: Geometry, lane: _Lane, looks: jax.Array) -> Saving:

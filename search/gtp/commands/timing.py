@@ -4,10 +4,13 @@ from search.gtp import arguments
 from search.gtp.clock import KINDS, Clock, System
 from search.gtp.protocol import SYNTAX_ERROR, Failure
 
+#: More seconds are as many: nobody lives to see them, and sums of greater numbers are infinite.
+LONGEST = 1e9
+
 
 def time_settings(engine, main: str, period: str, stones: str) -> None:
     """Main time, and overtime of so many stones in each period (Canadian); no stones in a period of some length: no limit."""
-    seconds, overtime, count = arguments.number(main, 0), arguments.number(period, 0), arguments.whole(stones)
+    seconds, overtime, count = _seconds(main), _seconds(period), arguments.whole(stones)
     if count:
         system = System("canadian", seconds, overtime, count)
     else:
@@ -30,14 +33,14 @@ def kata_time_settings(engine, kind: str, *times: str) -> None:
     if kind == "none":
         system = System("none")
     elif kind == "absolute":
-        system = System("absolute", arguments.number(times[0], 0))
+        system = System("absolute", _seconds(times[0]))
     elif kind.startswith("fischer"):
-        numbers = [arguments.number(text, 0) for text in times[:2]]
+        numbers = [_seconds(text) for text in times[:2]]
         # Negative limits are none.
         caps = [value if value >= 0 else float("inf") for value in map(arguments.number, times[2:])]
         system = System(kind, numbers[0], increment=numbers[1], **dict(zip(("most_main", "most_move"), caps)))
     else:
-        numbers = [arguments.number(text, 0) for text in times[:2]]
+        numbers = [_seconds(text) for text in times[:2]]
         count = arguments.whole(times[2])
         system = System(kind, *numbers, count) if count else System("absolute", numbers[0])
     _set(engine, system)
@@ -51,7 +54,11 @@ def kata_list_time_settings(engine) -> str:
 def time_left(engine, colour: str, seconds: str, stones: str) -> None:
     """What a player has left: main time where `stones` is 0, else time of the overtime period."""
     # Some clients report a little less than nothing.
-    engine.clock.report(arguments.colour(colour), max(arguments.number(seconds), 0.0), arguments.whole(stones))
+    engine.clock.report(arguments.colour(colour), min(max(arguments.number(seconds), 0.0), LONGEST), arguments.whole(stones))
+
+
+def _seconds(text: str) -> float:
+    return min(arguments.number(text, 0), LONGEST)
 
 
 def _set(engine, system: System) -> None:

@@ -76,6 +76,8 @@ def test_what_is_not_set_is_the_matchs():
         ("rave:visits=0", "visits must be between 1 and 1125899906842624, not 0"),
         ("rave:strict=no", "strict must be True or False, not 'no'"),
         ("rave:k=1,k=2", "k is given twice"),
+        ("rave:", "rave:: rave has no setting ''; it has: visits"),
+        ("rave:k=1,", "rave:k=1,: rave has no setting ''"),
         ("rave:schedule=best", "schedule must be one of 'mse', 'hand', not 'best'"),
         ("rave:leaves=70000", "leaves must be between 1 and 65536, not 70000"),
         ("rave:policy=best", "rave:policy=best: policy=best: policy must be of capture[:Q]"),

@@ -166,6 +166,26 @@ def test_any_setting_of_jax(setting):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("setting", [lambda: jax.disable_jit(), lambda: jax.transfer_guard("disallow")], ids=["jit", "guard"])
+def test_any_setting_of_jax_for_what_is_made_of_playouts(setting):
+    position = jaxgo.Position.from_ascii("X .\n. .")
+    played = jaxgo.playouts(position, 5, moves=True)
+
+    def made() -> list:
+        learned = jaxgo.AdvisorTable(2).update(played, position), jaxgo.Replies(2).update(played, position)
+        return jax.device_get([*learned, jaxgo.statistics_of(position, played).weight])
+
+    def simulated() -> np.ndarray:
+        return jax.device_get(jaxgo.simulate(position, 5, seed=3).margin)
+
+    expected, margins = made(), simulated()
+    with setting():
+        found = made()
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+    with jax.transfer_guard("disallow"):
+        np.testing.assert_array_equal(simulated(), margins)
+
+
 def explicit_sharding() -> None:
     """Run with two devices: batches sharded explicitly give what others give, each device its own part."""
     position = random_games(5, 4, 12)

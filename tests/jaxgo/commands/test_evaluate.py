@@ -271,6 +271,7 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
         ([GAME, "--compare", "F9,G9", "--all"], "--compare is for one position of one game: give --move, not "),
         ([GAME, "--sgf", "out.png"], "--sgf out.png: the name must end in .sgf"),
         ([GAME, "--sgf", GAME], "the file is the game record itself; give another name"),
+        ([GAME, "--judge", "playouts"], "--judge is for --mistakes N"),
         ([GAME, "--resume", "kept.txt"], "--resume kept.txt: the name must end in .npz"),
         ([GAME, "--resume", "/no/such/folder/kept.npz"], "--resume /no/such/folder/kept.npz: the file cannot be written: "),
         ([GAME, "--resume", str(GAMES.parent / "LICENSE")], "LICENSE: this is no file that --resume has written"),

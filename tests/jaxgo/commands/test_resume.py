@@ -35,6 +35,14 @@ def _interrupt_in_call(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jaxgo, "evaluate", interrupted, raising=False)
 
 
+def test_what_is_no_file_is_not_read(capsys, game: str, tmp_path: pathlib.Path) -> None:
+    """A device that never ends would fill the memory."""
+    kept = tmp_path / "kept.npz"
+    kept.symlink_to("/dev/zero")
+    assert cli.main(["evaluate", game, "--resume", str(kept)]) == 2
+    assert f"--resume {kept}: this is no file" in capsys.readouterr().err
+
+
 def test_an_interrupted_run_goes_on(capsys, game: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "kept.npz"
     arguments = [game, "--all", "--playouts", "50", "--seed", "3"]

@@ -278,6 +278,7 @@ TOO_MANY = 2**31
 BAD_ARGUMENTS = {
     "position: array": (dict(position=np.zeros((1, 5, 5), np.int8)), r"position.*ndarray"),
     "position: None": (dict(position=None), r"position.*None"),
+    "streams: lists of unequal lengths": (dict(streams=[[1], [2, 3]]), r"streams must be one number or an array of them, not"),
     "num_playouts 0": (dict(num_playouts=0), r"num_playouts.*\b0\b"),
     "num_playouts -1": (dict(num_playouts=-1), r"num_playouts.*-1"),
     "num_playouts 1.5": (dict(num_playouts=1.5), r"num_playouts.*1\.5"),
@@ -319,6 +320,8 @@ BAD_KOMI = {
     "None": (None, r"komi.*None"),
     "list": ([7.5, 6.5], r"komi must be one number or have shape \(1,\), not \(2,\)"),
     "complex": (1j, r"komi.*1j"),
+    "bool": (True, r"komi must be a number, not True"),
+    "lists of unequal lengths": ([[1.0], [2.0, 3.0]], r"komi must be one number or an array of them, not \[\[1"),
 }
 
 

@@ -123,7 +123,7 @@ def test_twenty_kills_at_random_moments_lose_nothing(tmp_path: pathlib.Path, sta
     assert main(["collection", *common, "--out", str(tmp_path / "here")]) == 0
     assert parts(out) == parts(tmp_path / "here")
     rows = [(row["game"], row["variation"], row["ply"]) for row in table(out, 9).to_pylist()]
-    assert len(set(rows)) == len(rows) == said["rows"]
+    assert len(set(rows)) == len(rows) == said["done"] == said["positions"]
 
 
 @pytest.mark.slow

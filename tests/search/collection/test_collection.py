@@ -111,7 +111,7 @@ def test_the_same_command_again_does_nothing(games: pathlib.Path, finished: path
     assert {path: path.stat().st_mtime_ns for path in before} == before
     said = json.loads(capsys.readouterr().out)
     assert said["complete"] and said["here"] == 0 and said["parts_done"] == said["parts"] == len(before)
-    assert said["rows"] == len(table(finished))
+    assert said["done"] == len(table(finished))
 
 
 def test_a_run_goes_on_where_it_was_and_ends_the_same(games: pathlib.Path, finished: pathlib.Path, tmp_path, monkeypatch) -> None:

@@ -201,6 +201,15 @@ def test_clocks_are_set_and_used():
     client.ok("time_left b -3 0")
 
 
+def test_a_clock_of_an_eternity_stays_finite():
+    client = Client(5, visits=10)
+    client.ok("kata-time_settings fischer 1e308 1e308")
+    for _ in range(3):
+        assert client.ok("genmove b") != ""
+    client.ok("time_left b 1e308 0")
+    assert client.ok("genmove b") != ""
+
+
 def test_no_clock_is_no_limit():
     for line in ("time_settings 0 1 0", "kgs-time_settings none", "kata-time_settings none"):
         client = Client(5)

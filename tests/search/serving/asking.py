@@ -37,13 +37,22 @@ def query(name: str = "a", **more) -> bytes:
     return json.dumps(asked | more).encode()
 
 
-async def ask(application, method: str, path: str, parts: bytes | Iterable[bytes | None] = b"", **headers: str) -> Answer:
-    """Asks an ASGI application, in this process; a part that is None never comes, and `_` in names of headers is `-`."""
+async def ask(
+    application, method: str, path: str, parts: bytes | Iterable[bytes | None] = b"", hangs_up: asyncio.Event | None = None,
+    **headers: str,
+) -> Answer | None:  # fmt: skip
+    """Asks an ASGI application, in this process; a part that is None never comes, and `_` in names of headers is `-`.
+
+    Who hangs up after his body, once the event is set, gets no answer.
+    """
     parts = [parts] if isinstance(parts, bytes) else list(parts)
     messages = [{"type": "http.request", "body": part, "more_body": i < len(parts) - 1} for i, part in enumerate(parts)]
     sent: list[dict] = []
 
     async def receive() -> dict:
+        if not messages and hangs_up is not None:
+            await hangs_up.wait()
+            return {"type": "http.disconnect"}
         if not messages or messages[0]["body"] is None:
             await asyncio.Event().wait()  # a client who waits, and sends no more
         return messages.pop(0)
@@ -56,6 +65,9 @@ async def ask(application, method: str, path: str, parts: bytes | Iterable[bytes
         "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
     }  # fmt: skip
     await application(scope, receive, send)
+    if hangs_up is not None and hangs_up.is_set():
+        assert not sent
+        return None
     assert [message["type"] for message in sent].count("http.response.start") == 1, "answered once"
     start, *bodies = sent
     told = {name.decode(): value.decode() for name, value in start["headers"]}

@@ -24,7 +24,7 @@ class Backend:
     """Answers once it is let, and keeps what it was asked."""
 
     def __init__(self, answer=b"arrays"):
-        self.replicas, self.answers, self.asked, self.open = 1, answer, [], asyncio.Event()
+        self.replicas, self.answers, self.asked, self.open, self.given_up = 1, answer, [], asyncio.Event(), 0
         self.open.set()
 
     async def answer(self, asked: dict):
@@ -35,7 +35,11 @@ class Backend:
 
     async def _say(self, asked):
         self.asked.append(asked)
-        await self.open.wait()
+        try:
+            await self.open.wait()
+        except asyncio.CancelledError:
+            self.given_up += 1
+            raise
         if isinstance(self.answers, Exception) and not isinstance(self.answers, Refusal):
             raise self.answers
         return self.answers
@@ -176,6 +180,68 @@ def test_many_at_a_time_are_each_answered_once_or_told_busy():
     for answer in answers:
         if answer.status == 503:
             assert answer.headers["retry-after"] == "1" and "8 requests are waiting" in answer.document()["error"]
+
+
+@pytest.mark.parametrize(("path", "body"), [("/analysis", query()), ("/evaluate", BOARDS)])
+def test_who_hangs_up_keeps_no_place_and_nothing_works_for_him(path, body):
+    places = Places(1, 1 << 30)
+
+    async def both() -> tuple[Backend, Answer | None, Answer | None]:
+        backend, gone = Backend([] if path == "/analysis" else b"arrays"), asyncio.Event()
+        backend.open.clear()
+        door, headers = make(backend, places=places), {"authorization": f"Bearer {TOKEN}"}
+        asking = asyncio.create_task(ask(door, "POST", path, body, hangs_up=gone, **headers))
+        while not backend.asked:
+            await asyncio.sleep(0.001)
+        busy = await ask(door, "POST", path, body, **headers)
+        gone.set()
+        await asking
+        backend.open.set()
+        return backend, busy, await ask(door, "POST", path, body, **headers)
+
+    backend, busy, after = asyncio.run(both())
+    assert busy.status == 503 and after.status == 200
+    assert backend.given_up == 1 and (places.taken, places.held) == (0, 0)
+
+
+@pytest.mark.parametrize(("sends", "status"), [
+    ({"content_length": "4000"}, 413), ({"authorization": "Bearer nobody's"}, 401),
+])  # fmt: skip
+def test_a_body_that_is_refused_is_read_all_the_same(sends, status):
+    """Who sends all of it first would find the connection closed, and never see the answer."""
+    door, parts = make(Backend(), limits=Limits(body=1_000)), [b"x" * 1_000] * 4
+    read: list[int] = []
+
+    async def application(scope, receive, send):
+        async def counted():
+            message = await receive()
+            read.append(len(message["body"]))
+            return message
+
+        await door(scope, counted, send)
+
+    answer = asyncio.run(ask(application, "POST", "/analysis", parts, **({"authorization": f"Bearer {TOKEN}"} | sends)))
+    assert answer.status == status and sum(read) == 4_000
+    read.clear()
+    answer = asyncio.run(ask(application, "POST", "/analysis", parts, expect="100-continue", **(
+        {"authorization": f"Bearer {TOKEN}"} | sends)))  # fmt: skip
+    assert answer.status == status and not read, "he has not sent it yet"
+
+
+def test_no_more_is_read_of_a_refused_body_than_is_sensible():
+    door, parts = make(Backend(), limits=Limits(body=10)), [b"x" * 10] * 100
+    left = []
+
+    async def application(scope, receive, send):
+        async def counted():
+            message = await receive()
+            left.append(message)
+            return message
+
+        await door(scope, counted, send)
+
+    answer = asyncio.run(ask(application, "POST", "/analysis", parts, authorization="Bearer nobody's"))
+    assert answer.status == 401 and len(left) == doors.DISCARDED
 
 
 def test_answers_that_would_take_too_much_memory_are_busy_before_they_are_made():
