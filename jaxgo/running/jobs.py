@@ -219,9 +219,9 @@ def results(
     idle_logs = collections.defaultdict[tuple[jax.Device, ...], list[jax.Array]](list)
 
     def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        take = np.minimum(np.arange(chunk.start, chunk.start + room[0]), request.batch - 1)
+        rows = np.minimum(np.arange(chunk.start, chunk.start + room[0]), request.batch - 1)
         numbers = (*request.seed, chunk.size, chunk.count, request.first_playout + chunk.first, request.max_plies)
-        return columns[:, take], np.array(numbers, np.uint32)
+        return columns[:, rows], np.array(numbers, np.uint32)
 
     def begin(group: list[Chunk], devices: tuple[jax.Device, ...]) -> Any:
         function = plan.program(devices)

@@ -38,7 +38,7 @@ def looking(size: int):
         return g, look.lower(*given).compile(), given
 
 
-@pytest.mark.parametrize("size", [9, 15, 23])
+@pytest.mark.parametrize("size", [15, 23])
 def test_loops_and_single_operations_find_the_same(size):
     """On 23x23 a look is several loops, as one would be too long."""
     g, look, given = looking(size)
