@@ -23,8 +23,6 @@ MULTIPROCESSORS = 132
 #: XLA would try out kernels for what might be a matrix product. Here is none, and that took 24 s of the 56 s in which it compiled
 #: a search's program for 19x19.
 OPTIONS: Options = {"xla_gpu_autotune_level": 0}
-
-
 #: The host's memory that a GPU writes into by itself. An H100 writes 44 GB a second there; from its own memory the host copies 1.
 PINNED = "pinned_host"
 

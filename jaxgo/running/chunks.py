@@ -67,13 +67,20 @@ def room(batch: int, num_playouts: int, workers: int, lanes: int, per_lane: tupl
     return min(rooms, key=cost)
 
 
-@functools.lru_cache(8)  # programs ask for the same again and again
-def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lanes: int) -> tuple[Chunk, ...]:
+def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lanes: int) -> list[Chunk]:
     """Chunks that fit the room, cut so that all is done soonest.
 
     Chunk i is meant for worker i mod W. A chunk takes about as long as its playouts and one more for each lane, and the host some
     time for each.
     """
+    bounds = _bounds(batch, num_playouts, _soonest(batch, num_playouts, room, workers, lanes))
+    positions, playouts = (list(zip(x[:-1].tolist(), np.diff(x).tolist())) for x in bounds)
+    return [Chunk(*block, *part) for block in positions for part in playouts]
+
+
+@functools.lru_cache(256)  # programs ask for the same again and again, and there are twice as many ways as workers
+def _soonest(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lanes: int) -> tuple[int, int]:
+    """Into how many blocks of positions and parts of their playouts `cut` cuts."""
     blocks, parts = _fewest(batch, num_playouts, room)
     ways = [(blocks, parts + i) for i in range(workers)] + [(blocks + i, parts) for i in range(1, workers)]
 
@@ -83,9 +90,7 @@ def cut(batch: int, num_playouts: int, room: tuple[int, int], workers: int, lane
         of_workers = np.pad(of_chunks, (0, -len(of_chunks) % workers)).reshape(-1, workers).sum(axis=0)
         return int(of_workers.max()) + len(of_chunks) * lanes // LANES_OF_HOST
 
-    bounds = _bounds(batch, num_playouts, min(ways, key=time))
-    positions, playouts = (list(zip(x[:-1].tolist(), np.diff(x).tolist())) for x in bounds)
-    return tuple(Chunk(*block, *part) for block in positions for part in playouts)
+    return min(ways, key=time)
 
 
 def _fewest(batch: int, num_playouts: int, room: tuple[int, int]) -> tuple[int, int]:

@@ -212,7 +212,7 @@ def results(
     room, teams, several = plan.room, teams_of(request.workers), processes.are_several(request.workers)
     together = len(teams[0])
     todo = chunks.cut(request.batch, request.num_playouts, room, len(request.workers), request.lanes)
-    groups = [list(todo[i : i + together]) for i in range(0, len(todo), together)]
+    groups = [todo[i : i + together] for i in range(0, len(todo), together)]
     columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
     reuses_log = _reuses_log(output, backend_of(own_of(request.workers)[0]), request.workers)
     # Several workers may be of one device.

@@ -9,6 +9,8 @@ import dataclasses
 
 #: What kata-time_settings knows.
 KINDS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
+#: More seconds are no limit: nobody lives to see them, and sums of greater numbers are infinite.
+FOR_EVER = 1e9
 #: Seconds of each move that are left to the network and the client.
 LAG = 0.2
 #: The part of its share that a move has even where delays could take it all, as long as so many delays in a row would not lose.

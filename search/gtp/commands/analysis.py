@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 from search.findings import Findings
 from search.gtp import arguments, reports
+from search.gtp.clock import FOR_EVER
 from search.gtp.commands.play import choose, settle
 from search.gtp.protocol import Reply
 from search.gtp.reports import Request
 from search.gtp.thinker import close
 from search.players import Player
 
-#: How long analysis goes on when nobody interrupts it, seconds.
-FOR_EVER = 1e9
 #: How often to look whether somebody does, when there is nothing to do, seconds.
 LOOK = 0.005
 #: Moves in CGOS's reports.

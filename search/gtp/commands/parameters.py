@@ -4,14 +4,13 @@ import json
 from collections.abc import Callable
 
 from search.gtp import arguments
+from search.gtp.clock import FOR_EVER
 from search.gtp.options import DEFAULT_RESIGN, DEFAULT_VISITS, EngineOptions
 from search.gtp.protocol import SYNTAX_ERROR, Failure
 
 #: What KataGo says of visits and seconds that have no limit.
 UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20
 MOST_THREADS = 1024
-#: Seconds from which on they are no limit.
-NO_LIMIT = 1e9
 
 
 def _visits(options: EngineOptions) -> int:
@@ -34,7 +33,7 @@ def _set_seconds(options: EngineOptions, text: str) -> dict:
     seconds = arguments.number(text)
     if seconds <= 0:
         raise Failure(SYNTAX_ERROR)
-    return {"seconds": None if seconds >= NO_LIMIT else seconds}
+    return {"seconds": None if seconds >= FOR_EVER else seconds}
 
 
 def _threads(options: EngineOptions) -> int:

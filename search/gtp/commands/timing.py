@@ -1,11 +1,8 @@
 """Commands that set the clock."""
 
 from search.gtp import arguments
-from search.gtp.clock import KINDS, Clock, System
+from search.gtp.clock import FOR_EVER, KINDS, Clock, System
 from search.gtp.protocol import SYNTAX_ERROR, Failure
-
-#: More seconds are as many: nobody lives to see them, and sums of greater numbers are infinite.
-LONGEST = 1e9
 
 
 def time_settings(engine, main: str, period: str, stones: str) -> None:
@@ -54,11 +51,11 @@ def kata_list_time_settings(engine) -> str:
 def time_left(engine, colour: str, seconds: str, stones: str) -> None:
     """What a player has left: main time where `stones` is 0, else time of the overtime period."""
     # Some clients report a little less than nothing.
-    engine.clock.report(arguments.colour(colour), min(max(arguments.number(seconds), 0.0), LONGEST), arguments.whole(stones))
+    engine.clock.report(arguments.colour(colour), min(max(arguments.number(seconds), 0.0), FOR_EVER), arguments.whole(stones))
 
 
 def _seconds(text: str) -> float:
-    return min(arguments.number(text, 0), LONGEST)
+    return min(arguments.number(text, 0), FOR_EVER)
 
 
 def _set(engine, system: System) -> None:
