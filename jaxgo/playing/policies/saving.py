@@ -139,15 +139,14 @@ def _swept(g: Geometry, board: Board, through: Board, sweeps: int) -> Board:
 
 
 def _chains_at_a_glance(g: Geometry, weak: Board, last: jax.Array) -> tuple[Board, Board, jax.Array]:
-    """One chain beside the last move, the others, and int32, not 0 where these are not one.
+    """One chain beside the last move, another, and int32, not 0 where there may be a third.
 
-    They count as one chain, which they are if one stone of them stands beside the last move.
+    Each is as much of a chain as a few sweeps reach from one stone; both may be of the same.
     """
     seeds = _beside(g, last, weak)
     first = _swept(g, bb.first_point(seeds), weak, SWEEPS)
-    others = bb.without(_swept(g, seeds, weak, SWEEPS), first)
-    several = bb.count(bb.without(seeds, first)) > np.int32(1)
-    return first, others, several.astype(jnp.int32)
+    others = bb.without(seeds, first)
+    return first, _swept(g, others, weak, SWEEPS), (bb.count(others) > np.int32(1)).astype(jnp.int32)
 
 
 def _chain_at_a_glance(g: Geometry, own: Board, opp: Board, weak: Board, chain: Board) -> tuple[Board, Board, jax.Array]:
