@@ -208,7 +208,9 @@ _FLAT = {
     "mc": "first_move", "amaf-first-twice": "amaf_first_twice", "mctr-whole": "mctr_whole",
 }  # fmt: skip
 #: Options that only tree bots have.
-_OF_TREES = ("rule", "early", "leaves", "playouts_per_leaf", "memory", "updates", "in_flight", "share", "virtual_losses")
+_OF_TREES = (
+    "rule", "early", "leaves", "playouts_per_leaf", "visits", "memory", "updates", "in_flight", "share", "virtual_losses",
+)  # fmt: skip
 
 
 def has_tree(bot: str) -> bool:

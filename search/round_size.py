@@ -9,6 +9,8 @@ A small tree has small rounds, as few playouts may be under way: on CPUs of a fe
 long as one in which every lane has a playout, for it takes as long as its longest game. So it has about that many, unless the
 search shares a device, whose calls are filled by others.
 
+A search that is known to be of few playouts has the rounds of CPUs everywhere: a GPU's would be a few dozen leaves of it.
+
 These are numbers of a board's size and a kind of device, not measured as the search begins: the tree depends on them.
 """
 
@@ -64,8 +66,18 @@ YOUNG, YOUNG_ROUNDS_ELSEWHERE, OF_LANES = Young(4, 3), 2, 16
 UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 24576, 64, 13
 
 
-#: Who plays, as of `jaxgo.backends.choice.workers_of`; None where searches share a device, whose calls are filled by many rounds.
+#: Up to so many playouts are few: of an H100's rounds at 9x9 they would be 128 leaves.
+FEW = 1 << 17
+
+
+#: Who plays, as of `jaxgo.backends.choice.workers_of`; None where searches share a device, whose calls are filled by many rounds,
+#: and where rounds are as on CPUs for another reason.
 Workers = Sequence[jax.Device] | None
+
+
+def for_visits(visits: int | None, workers: Workers) -> Workers:
+    """The workers whose rounds suit a search of so many playouts, if that is known."""
+    return None if visits is not None and visits <= FEW else workers
 
 
 def suited(

@@ -48,6 +48,8 @@ class Search:
         GPUs enough that a round keeps all lanes busy.
       playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts, on CPUs 2**18.
         By default likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 1024 on 9x9.
+      visits: about how many playouts the search is meant for, if that is known: up to 131,072 are in rounds as on CPUs, on
+        every device. It is no limit, `run` has that.
       seed: an int in [0, 2**64).
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.
@@ -82,6 +84,7 @@ class Search:
         komi: float = 7.5,
         leaves: int | None = None,
         playouts_per_leaf: int | None = None,
+        visits: int | None = None,
         seed: int = 0,
         history=None,
         memory: int = 1 << 30,
@@ -110,9 +113,11 @@ class Search:
         moves = self.updates == "histories" and self.rule.credit is not None
         workers = workers_of(devices) if device is None else None
         size = position.size
-        rounds = round_size.suited(size, workers, leaves, playouts_per_leaf, histories=moves, policy=policy is not None)
+        visits = None if visits is None else checks.integer("visits", visits, 0, MOST_VISITS)
+        sized_for = round_size.for_visits(visits, workers)
+        rounds = round_size.suited(size, sized_for, leaves, playouts_per_leaf, histories=moves, policy=policy is not None)
         self.num_leaves, self.playouts_per_leaf = rounds
-        most = rounds_in_flight(size, rounds, workers) if in_flight is None else in_flight
+        most = rounds_in_flight(size, rounds, sized_for) if in_flight is None else in_flight
         self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)
         checks.number("share", share, 0, 1)
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
@@ -136,7 +141,7 @@ class Search:
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers, moves=moves,
                 features=features, policy=policy,
             )  # fmt: skip
-        young = round_size.of_young_trees(size, rounds, workers)
+        young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         stream = checks.integer("stream", stream, 0, checks.INT32_MAX)

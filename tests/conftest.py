@@ -16,6 +16,9 @@ from tests.compiling import compile_for_many_playouts, compile_lightly, trace_al
 # Before jax is imported, so that the processes that tests start inherit it. Programs are the same either way, but compiled once.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".pytest_cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.03")
+# What is tested is what CPUs do: programs compiled lightly for GPUs take minutes, and XLA's are wrong (16x16, jax 0.11). GPUs have
+# `tests/jaxgo/backends/test_gpus.py`, in processes of its own.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit it
     compile_lightly()
 

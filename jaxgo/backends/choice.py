@@ -137,7 +137,8 @@ def play_anywhere(
             number = backend.lanes_for(lanes or backend.most_lanes(g.size), wanted)
             of_job = Job(job.per_position, *numbers)
             how = {"longest": longest, "first_plays": first_plays, "moves": moves, "policy": policy}
-            return backend.play_all(g, columns, of_job, lanes=number, **how)
+            # Which of them keep a log differs.
+            return backend.play_all(g, columns, of_job, lanes=number, **how)._replace(log=None)
 
         return play
 

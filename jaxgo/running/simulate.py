@@ -39,6 +39,8 @@ def simulate(
     surrounding `jax.jit` the `compiler_options` of `jaxgo.compiler_options()`: on CPUs it is then up to 13 times as fast.
     Under `vmap` over a batch, in which each call sees one position without a batch axis, results have none either, and the stream
     of each is 0 unless `streams` says otherwise.
+    Where there is an NVIDIA GPU, a program for CUDA holds jaxgo's kernel, which `jax.export` takes with
+    `disabled_checks=[jax.export.DisabledSafetyCheck.custom_call("__gpu$xla.gpu.ptx")]`; with `JAXGO_KERNEL=off` XLA plays.
 
     Args:
       position: B positions.

@@ -60,15 +60,15 @@ def run(args: argparse.Namespace) -> int:
     from search.choice import Limits
     from search.players import make_player
 
+    visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
     try:
         game = _game(args)
         player = make_player(
             args.bot, komi=game.komi, seed=args.seed, cleanup=args.cleanup,
             knowledge=options.knowledge_of_argument(args.knowledge, args.bot), leaves=args.leaves,
-            playouts_per_leaf=args.playouts_per_leaf, memory=args.memory or options.default_memory(),
+            playouts_per_leaf=args.playouts_per_leaf, visits=visits, memory=args.memory or options.default_memory(),
             policy=options.policy_of_argument(args.policy, game.size, args.bot, learning=True),
         )  # fmt: skip
-        visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
         limits = Limits(visits=visits, seconds=args.seconds)
         if game.over:
             raise UsageError("the game is over: two passes have ended it; choose another position with --move")

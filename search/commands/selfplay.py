@@ -104,8 +104,7 @@ def _play(args: argparse.Namespace, number: int, what: str):
         for bot, seed in zip((args.black, args.white), seeds):
             player = make_player(
                 bot, komi=komi, seed=seed, cleanup=args.cleanup, resign=args.resign, knowledge=args.knowledge,
-                leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, memory=memory,
-                policy=policy,
+                leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf, visits=visits, memory=memory, policy=policy,
             )  # fmt: skip
             player.compile(args.size)
             movers.append(Limited(player, limits))
@@ -128,9 +127,10 @@ def _seed(seed: int, number: int, player: int) -> int:
 def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:
     """What it takes to play the game again."""
     from jaxgo.backends.choice import workers_of
-    from search.round_size import suited
+    from search.round_size import for_visits, suited
 
-    rounds = suited(args.size, workers_of(None), args.leaves, args.playouts_per_leaf, policy=args.policy is not None)
+    workers = for_visits(limits.visits, workers_of(None))
+    rounds = suited(args.size, workers, args.leaves, args.playouts_per_leaf, policy=args.policy is not None)
     return "\n".join(
         [
             f"{limits}, {rounds.leaves} leaves of {rounds.playouts} playouts a round"

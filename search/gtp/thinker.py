@@ -131,13 +131,13 @@ class Thinker:
         say = None if report is None else lambda _: report(player, False)
         if isinstance(player, TreePlayer):  # a large tree takes its time to follow the game, which the clock counts too
             player.prepare(position, game.history)
-        limits = self._limits(None if deadline is None else deadline - time.monotonic())
+        limits = self._limits(player, None if deadline is None else deadline - time.monotonic())
         try:
             choice = player.genmove(position, game.history, limits, say, stop)
             late = deadline is not None and time.monotonic() >= deadline and not (stop is not None and stop())
             if late and more > 0 and isinstance(player, TreePlayer) and player.torn:
                 deadline += more
-                choice = player.genmove(position, game.history, self._limits(deadline - time.monotonic()), say, stop)
+                choice = player.genmove(position, game.history, self._limits(player, deadline - time.monotonic()), say, stop)
             seed = 0 if isinstance(player, TreePlayer) else player.search.seed
             self._cleanup, self._used = cleanup, True
             self.last = Thought(position, choice, komi, seed)
@@ -158,13 +158,16 @@ class Thinker:
         if isinstance(player, TreePlayer) and not game.over:
             player.prepare(game.position, game.history).run(seconds=LONGEST_PONDERING, stop=stop)
 
-    def _limits(self, budget: float | None) -> Limits:
-        """What limits a move: visits and seconds as set, and the clock; the clock alone where it is all there is."""
+    def _limits(self, player: Player, budget: float | None) -> Limits:
+        """What limits a move: visits and seconds as set, and the clock; the clock alone where it is all there is. Without
+        any, the default, and where devices want many playouts of a leaf, as many leaves."""
         visits, seconds = self.options.visits, self.options.seconds
         if budget is not None:
             seconds = max(0.001, budget if seconds is None else min(seconds, budget))
         if visits is None and seconds is None:
             visits = DEFAULT_VISITS
+            if self.options.playouts_per_leaf is None and isinstance(player, TreePlayer) and player.search is not None:
+                visits = visits * player.search.playouts_per_leaf // ON_CPUS.playouts
         return Limits(visits=visits, seconds=seconds)
 
     def _make(self, komi: float, cleanup: bool, *, memory: int | None = None, **more) -> Player:
@@ -173,7 +176,7 @@ class Thinker:
             memory = options.memory - options.memory // RESTRICTED_SHARE
         return make_player(
             options.bot, komi=komi, seed=options.seed + self._games, cleanup=cleanup, memory=memory, early=True,
-            leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, devices=options.threads,
+            leaves=options.leaves, playouts_per_leaf=options.playouts_per_leaf, visits=options.visits, devices=options.threads,
             policy=options.policy, knowledge=options.knowledge, **more,
         )  # fmt: skip
 

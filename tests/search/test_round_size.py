@@ -10,7 +10,7 @@ from jaxgo import Capture, Position
 from jaxgo.backends.choice import backend_of
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from search import Rave, Search, round_size
-from search.round_size import RoundSize, Young, of_young_trees, rounds_in_flight, suited
+from search.round_size import FEW, RoundSize, Young, for_visits, of_young_trees, rounds_in_flight, suited
 
 
 class Gpu:
@@ -37,6 +37,18 @@ def test_rounds_for_a_gpu(size, expected):
     assert 7 < leaves * playouts / backend_of(Gpu()).most_lanes(size) < 17
     seconds, rate = {9: (4.3e-6, 250e6), 13: (6e-6, 67e6), 19: (9.5e-6, 15e6)}[size]
     assert playouts / 2 < seconds * rate < playouts * 2
+
+
+def test_searches_of_few_playouts_have_small_rounds_everywhere():
+    """2,000 playouts in two leaves would choose nothing."""
+    gpu = [Gpu()]
+    for visits in (1, 2_000, FEW):
+        workers = for_visits(visits, gpu)
+        rounds = suited(9, workers)
+        assert (rounds, rounds_in_flight(9, rounds, workers), of_young_trees(9, rounds, workers)) == ((256, 8), 12, (4, 3))
+    assert for_visits(FEW + 1, gpu) == for_visits(None, gpu) == gpu
+    cpus = jax.devices()
+    assert suited(9, for_visits(2_000, cpus)) == suited(9, cpus)
 
 
 def test_rounds_for_several_gpus_and_for_what_is_given():

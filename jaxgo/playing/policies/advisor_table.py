@@ -164,7 +164,8 @@ class AdvisorTable:
 
 def _check_counts(*counts) -> None:
     """ValueError where counts do not fit a table, or have gone beyond it."""
-    if any(int(x.min()) < 0 or int(x.max()) > INT32_MAX for x in counts):
+    ends = jax.device_get([(x.min(), x.max()) for x in counts])
+    if any(least < 0 or most > INT32_MAX for least, most in ends):
         raise ValueError("the table holds as many playouts as it can count: a move may have 2**30 wins")
 
 

@@ -165,13 +165,14 @@ def test_saving_and_loading(tmp_path, positions, whole):
 
 
 def test_a_stream_of_evaluations_ends_with_the_whole(positions):
-    expected = jaxgo.evaluate(positions, 5000, seed=1)
-    seen = list(jaxgo.evaluations(positions, 5000, seed=1))
+    asked = dict(num_playouts=300_000, seed=1, max_plies=1)  # so that not all parts are there before the first is looked at
+    expected = jaxgo.evaluate(positions, **asked)
+    seen = list(jaxgo.evaluations(positions, **asked))
     counts = [int(x.num_playouts.sum()) for x in seen]
     assert counts == sorted(set(counts)) and len(seen) > 1
     assert [x.complete for x in seen] == [False] * (len(seen) - 1) + [True]
     same(seen[-1], expected)
-    for found in jaxgo.evaluations(positions, 5000, seed=1):
+    for found in jaxgo.evaluations(positions, **asked):
         same(found, found[:])
         break  # leaving early is no error
     with pytest.raises(ValueError, match="num_playouts must be between"):

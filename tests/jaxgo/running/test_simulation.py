@@ -10,6 +10,7 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import jaxgo
+from jaxgo.backends import agreement
 from tests.positions import assert_same, three_positions, without_moves
 
 SIZE, COUNT = 5, 50
@@ -41,6 +42,27 @@ def test_jit(expected, lanes):
         compiler_options=jaxgo.compiler_options(),
     )
     assert_same(as_numpy(simulate(three_positions(SIZE))), expected)
+
+
+class OfNvidia:
+    """What is asked of a GPU of NVIDIA's when a program is made for it among others."""
+
+    platform, platform_version, device_kind, core_count = "gpu", "cuda 13", "Test 9000", 132
+
+    @property
+    def client(self) -> "OfNvidia":
+        return self
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_where_there_is_a_gpu_whose_kernel_plays(monkeypatch, expected, moves):
+    """A program that is not yet of one platform has the kernel in it, which makes what XLA makes."""
+    local = [*jax.local_devices(), OfNvidia()]
+    monkeypatch.setattr(jax, "local_devices", lambda *args, **how: local)
+    monkeypatch.setattr(agreement, "of_kernel", lambda *asked: agreement.Agreement(True, ""))
+    simulate = jax.jit(lambda position: jaxgo.simulate(position, COUNT, 3, moves=moves, policy=None))
+    assert "ptx" in str(simulate.trace(three_positions(SIZE)).jaxpr)
+    assert_same(as_numpy(simulate(three_positions(SIZE))), expected if moves else without_moves(expected))
 
 
 def test_jit_with_seed_streams_and_first_playout_traced(expected):

@@ -24,10 +24,10 @@ def refused(body: bytes, limits: Limits | None = None) -> Refusal:
 
 
 def member(data: bytes, name: str = "boards.npy", packing: int = zipfile.ZIP_STORED) -> bytes:
-    """An archive of one file."""
+    """An archive of one file, which says nothing of when it was made: it is the name of a test."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", packing) as file:
-        file.writestr(name, data)
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr(zipfile.ZipInfo(name), data, packing)
     return buffer.getvalue()
 
 
