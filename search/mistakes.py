@@ -98,7 +98,7 @@ class _Searches:
 
     def _run(self, position: Position, history: np.ndarray, seed: int) -> tuple[int, float, float]:
         """(the best move, its win rate, its lead) for the player to move."""
-        options = self._how.options(position.size) | {"seed": seed}
+        options = self._how.options(position.size) | {"seed": seed, "visits": self._how.playouts}
         search = Search(position, komi=self._asked.komi, history=history, **options)
         try:
             search.run(visits=self._how.playouts, progress=lambda visits: self._progress(self._done + visits, self._total))

@@ -23,6 +23,15 @@ def test_every_move_is_uniform_among_what_is_preferred():
     assert chi_square.ranks_p_value(scalar_policies.by_number(made), 60) > chi_square.ALPHA
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [3, 4, 5, 6, 7, 9])
+def test_what_is_preferred_in_many_positions(size):
+    """In 10^5 positions of each of the smaller boards, as the sets were once wrong in one of 10^4."""
+    count = 100_000 // (size * size)
+    played = jaxgo.playouts(jaxgo.Position.empty(size), count, seed=4, moves=True, policy=jaxgo.Patterns())
+    assert len(scalar_policies.choices(Game(size), played, 0, count, scalar_policies.patterns())) > 100_000
+
+
 @pytest.mark.parametrize("part", ["save", "match", "capture"])
 def test_each_part_has_a_switch(part):
     """One part alone, on 5x5, from the empty board: its sets are the scalar version's."""
