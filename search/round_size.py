@@ -64,8 +64,6 @@ YOUNG, YOUNG_ROUNDS_ELSEWHERE, OF_LANES = Young(4, 3), 2, 16
 #: On boards up to 13x13 there are more, until they are so many playouts or so many rounds: the host, which shares the cores with
 #: the devices, would otherwise now and then be late. On larger ones these would be too much of a second.
 UNDER_WAY, MOST_IN_FLIGHT, UP_TO = 24576, 64, 13
-
-
 #: Up to so many playouts are few: of an H100's rounds at 9x9 they would be 128 leaves.
 FEW = 1 << 17
 
@@ -77,7 +75,7 @@ Workers = Sequence[jax.Device] | None
 
 def for_visits(visits: int | None, workers: Workers) -> Workers:
     """The workers whose rounds suit a search of so many playouts, if that is known."""
-    return None if visits is not None and visits <= FEW else workers
+    return None if visits is not None and visits <= FEW and not _on_cpus(workers) else workers
 
 
 def suited(

@@ -141,10 +141,11 @@ def test_a_search_with_rounds_as_for_a_gpu():
         np.testing.assert_array_equal(getattr(found, name), getattr(same, name))
 
 
-def test_a_round_on_cpus_fits_into_memory():
+@pytest.mark.parametrize("visits", [None, 10])
+def test_a_round_on_cpus_fits_into_memory(visits):
     """Somebody who takes a CPU for a GPU is told so before anything is made."""
     with pytest.raises(ValueError, match="leaves times playouts_per_leaf must be between 1 and 262144, not 2097152"):
-        Search(Position.empty(9), leaves=4096, playouts_per_leaf=512)
+        Search(Position.empty(9), leaves=4096, playouts_per_leaf=512, visits=visits)
 
 
 def test_a_search_takes_what_suits():
