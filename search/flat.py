@@ -160,7 +160,7 @@ class FlatPlayer:
       rule: one of `jaxgo.credits.RULES`.
       komi, seed, cleanup, restrictions, devices: as in `search.Search`; of the restrictions, those of the first move.
       policy: as in `search.players.TreePlayer`.
-      resign: win rate below which it resigns; 0 never does.
+      resign: win rate below which it resigns, 0 to 1; 0 never does.
       stream: the random stream of its first search (`streams` of `jaxgo.move_statistics`); each further search has the next. So
         players of one seed share no random numbers, and their searches of several games can be done in one batch.
     """
@@ -171,6 +171,7 @@ class FlatPlayer:
     ):  # fmt: skip
         self.rule, self.komi, self.cleanup = rule, checks.komi(komi), cleanup
         self.seed = checks.integer("seed", seed, 0, 2**64 - 1)
+        checks.number("resign", resign, 0, 1)
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
         self._streams = itertools.count(checks.integer("stream", stream, 0, INT32_MAX))

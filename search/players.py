@@ -67,16 +67,17 @@ class TreePlayer:
 
     Args:
       rule: a rule of selection.
-      resign: win rate below which it resigns; 0 never does.
+      resign: win rate below which it resigns, 0 to 1; 0 never does.
       early: whether to choose before a time limit once nothing that may still be played out can change the move.
       policy: whom playouts ask; those that have no table learn while the bot plays (`search.lessons`).
       **options: of `search.Search`.
 
     Raises:
-      ValueError: a policy is to learn, and searches are to share a device.
+      ValueError: `resign` is out of range, or a policy is to learn, and searches are to share a device.
     """
 
     def __init__(self, rule, *, resign: float = 0.0, early: bool = False, policy: Policies = None, **options):
+        checks.number("resign", resign, 0, 1)
         self.rule, self.resign, self.early, self.policy, self.options = rule, resign, early, policy, options
         self.search: Search | None = None
         of_lessons = {name: options[name] for name in ("komi", "seed", "devices", "stream") if name in options}

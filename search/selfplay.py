@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import hashlib
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -18,6 +19,11 @@ from search.records import as_record
 #: How a game ends, and what stands for it in a record's result where a player lost without being beaten on the board.
 SCORE, TOO_LONG, RESIGNATION, TIME, ILLEGAL, FAILURE = "score", "too long", "resignation", "time", "illegal move", "failure"
 _LETTERS = {RESIGNATION: "R", TIME: "T", ILLEGAL: "F", FAILURE: "F"}
+
+
+def seed_of(seed: int, number: int, player: int) -> int:
+    """A player's seed in a game of many, in [0, 2**63): another one for each seed of these, number and player."""
+    return int.from_bytes(hashlib.blake2b(f"{seed} {number} {player}".encode(), digest_size=8).digest()) >> 1
 
 
 class Forfeit(Exception):

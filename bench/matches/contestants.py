@@ -18,7 +18,7 @@ from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
 from search.lessons import any_learns
 from search.players import has_tree, is_flat, make_player, rule_of
-from search.selfplay import Limited
+from search.selfplay import Limited, seed_of
 from search.shared import SharedLeaves
 from search.tree_needs import memory_for, needs_histories
 
@@ -31,7 +31,7 @@ _KINDS = {int: "a whole number", float: "a number", bool: "True or False", str: 
 _LIMITS = {"visits": int, "seconds": float}
 _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
 _OF_SEARCHES = {"in_flight": int, "share": float, "virtual_losses": int}
-_OF_ALL = _LIMITS | {"policy": str}
+_OF_ALL = _LIMITS | {"policy": str, "resign": float}
 _OF_KNOWLEDGE = {field.name: int for field in dataclasses.fields(Knowledge)}
 
 
@@ -64,8 +64,8 @@ class Draws:
 
     @property
     def own_seed(self) -> dict[str, int]:
-        """A seed of its own in each game: for whoever draws by a seed alone."""
-        return {"seed": (self.match + 2 * self.number + self.side) % 2**63}
+        """A seed of its own in each game of each match: for whoever draws by a seed alone."""
+        return {"seed": seed_of(self.match, self.number, self.side)}
 
     def own_streams(self, each: int) -> dict[str, int]:
         """The match's seed, which many games' playouts need have in common to be one batch, and the first stream of its own.
@@ -255,6 +255,8 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     kinds = _OF_ALL | (_OF_TREES | _OF_SEARCHES | fields | _OF_KNOWLEDGE if has_tree(bot) else {})
     settings = _settings(text, bot, rest, kinds)
     options: dict[str, object] = {"cleanup": args.cleanup}
+    if "resign" in settings:
+        options["resign"] = settings["resign"]
     if "policy" in settings:
         try:
             options["policy"] = policy_of_argument(str(settings["policy"]).replace("+", ","), args.size, learning=True)

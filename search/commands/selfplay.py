@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import hashlib
 import os
 import pathlib
 import re
@@ -92,12 +91,12 @@ def _play(args: argparse.Namespace, number: int, what: str):
     from search.choice import Limits
     from search.game import Game
     from search.players import make_player
-    from search.selfplay import Limited, as_sgf, play_game
+    from search.selfplay import Limited, as_sgf, play_game, seed_of
 
     komi = 7.5 if args.komi is None else args.komi
     visits = DEFAULT_VISITS if args.visits is None and args.seconds is None else args.visits
     limits = Limits(visits=visits, seconds=args.seconds)
-    seeds = [_seed(args.seed, number, i) for i in range(2)]
+    seeds = [seed_of(args.seed, number, i) for i in range(2)]
     memory, movers = (args.memory or options.default_memory()) // 2, []
     policy = options.policy_of_argument(args.policy, args.size, learning=True)
     try:
@@ -117,11 +116,6 @@ def _play(args: argparse.Namespace, number: int, what: str):
 
     played = play_game(*movers, Game(Position.empty(args.size), komi), on_move=show)
     return played, as_sgf(played, args.black, args.white, _conditions(args, limits, number, seeds))
-
-
-def _seed(seed: int, number: int, player: int) -> int:
-    """A player's seed in a game: another one for each seed, number and player."""
-    return int.from_bytes(hashlib.blake2b(f"{seed} {number} {player}".encode(), digest_size=8).digest()) >> 1
 
 
 def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:

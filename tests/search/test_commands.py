@@ -191,14 +191,6 @@ def test_a_record_says_how_to_play_it_again(tmp_path):
     assert source.startswith(f"jaxgo {version()}")
 
 
-def test_no_two_players_have_a_seed_in_common():
-    """Of any seeds and numbers: runs with other seeds can be put together."""
-    from search.commands.selfplay import _seed
-
-    seeds = [_seed(seed, number, player) for seed in (0, 1, 2, 4) for number in range(1, 101) for player in (0, 1)]
-    assert len(set(seeds)) == len(seeds) and all(0 <= seed < 2**63 for seed in seeds)
-
-
 def test_two_runs_do_not_write_to_one_folder(tmp_path, capfd):
     """They would play the same games; when one ends, the folder is free."""
     from search.commands.selfplay import _taken

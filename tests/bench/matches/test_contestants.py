@@ -42,15 +42,28 @@ def test_knowledge_is_switched_and_set():
 
 @pytest.mark.parametrize("size", [2, 25])
 def test_random_numbers_of_games_side_by_side_are_of_one_seed_and_not_in_common(size):
-    """Each side of each game has its own streams, enough for its half of the most moves; trees have seeds of their own."""
-    wamaf, ucb, uct = (read_bot(bot, ARGS) for bot in ("wamaf", "ucb", "uct"))
+    """Each side of each game has its own streams, enough for its half of the most moves."""
+    wamaf, ucb = (read_bot(bot, ARGS) for bot in ("wamaf", "ucb"))
     all_draws = [Draws(5, number, side) for number in (1, 2, 3, 999_999, 10**6) for side in (0, 1)]
     streams = [wamaf.random(draws, size)["stream"] for draws in all_draws]
     apart = {b - a for a, b in zip(streams, streams[1:])}
     assert min(apart) == (3 * size**2 + 1) // 2 and streams[-1] + min(apart) <= 2**31
     assert {wamaf.random(draws, size)["seed"] for draws in all_draws} == {5}
     assert len({ucb.random(draws, size)["stream"] for draws in all_draws}) == 10
-    assert [uct.random(draws, size) for draws in all_draws[:3]] == [{"seed": 7}, {"seed": 8}, {"seed": 9}]
+
+
+def test_trees_have_seeds_of_their_own_in_each_game_of_each_match():
+    """So matches of different seeds can be put together, without random openings too."""
+    uct = read_bot("uct", ARGS)
+    draws = [Draws(match, number, side) for match in (0, 1, 2, 4) for number in range(1, 101) for side in (0, 1)]
+    seeds = [uct.random(each, 9)["seed"] for each in draws]
+    assert len(set(seeds)) == len(seeds) and all(0 <= seed < 2**63 for seed in seeds)
+
+
+@pytest.mark.parametrize("name", ["rave", "amaf"])
+def test_bots_may_resign(name):
+    assert read_bot(f"{name}:resign=0.03", ARGS).options["resign"] == 0.03
+    assert "resign" not in read_bot(name, ARGS).options
 
 
 def test_what_is_not_set_is_the_matchs():
@@ -66,12 +79,14 @@ def test_what_is_not_set_is_the_matchs():
     ("text", "message"),
     [
         ("raves", "there is no bot 'raves'; there are: rave, grave,"),
-        ("rave:speed=3", "rave:speed=3: rave has no setting 'speed'; it has: visits, seconds, policy, leaves, playouts_per_leaf,"),
+        ("rave:speed=3", "rave:speed=3: rave has no setting 'speed'; it has: visits, seconds, policy, resign, leaves, playouts_per_leaf,"),
         ("mc:bias=1", "mc:bias=1: mc has no setting 'bias'; it has: visits, seconds, policy"),
         ("mc:leaves=8", "mc has no setting 'leaves'"),
-        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, policy, leaves, playouts_per_leaf, in_flight, share, "),
+        ("uct:bias=1", "uct has no setting 'bias'; it has: visits, seconds, policy, resign, leaves, playouts_per_leaf, in_flight, share, "),
         ("rave:bias=much", "rave:bias=much: bias must be a number, not 'much'"),
         ("rave:bias=2", "rave:bias=2: bias must be a number from 0 to 1, not 2.0"),
+        ("rave:resign=2", "resign must be a number from 0 to 1, not 2.0"),
+        ("mc:resign=nan", "resign must be a number from 0 to 1, not nan"),
         ("rave:visits=", "visits must be a whole number, not ''"),
         ("rave:visits=0", "visits must be between 1 and 1125899906842624, not 0"),
         ("rave:strict=no", "strict must be True or False, not 'no'"),
