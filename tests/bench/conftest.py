@@ -1,0 +1,55 @@
+"""What tests of benchmarks share: workers, and the document of the default benchmark."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from bench.worker import Worker, environment
+from tests.bench.running import LITTLE, result_of
+
+
+@pytest.fixture(scope="session")
+def kept_workers() -> Iterator[dict[str, Worker]]:
+    """Those that stay from benchmark to benchmark."""
+    end, kept = Worker.__exit__, {}
+    yield kept
+    for one in kept.values():
+        end(one)
+
+
+@pytest.fixture(scope="module")
+def few_workers(kept_workers: dict[str, Worker]) -> Iterator[None]:
+    """Has workers stay for the next benchmark that wants some like them, and keep what they compile where the tests do.
+
+    Otherwise most of the time would go into beginning processes. What workers are is tested in `test_worker.py`.
+    """
+    begin, cache = Worker.__init__, environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"])
+
+    def begin_or_find(self, *, cores=None, environment=None) -> None:
+        environment = {**(environment or {}), **cache}
+        key = repr((cores, sorted(environment.items())))
+        if key in kept_workers:
+            vars(self).update(vars(kept_workers[key]))
+        else:
+            begin(self, cores=cores, environment=environment)
+            kept_workers[key] = self
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Worker, "__init__", begin_or_find)
+        patch.setattr(Worker, "__exit__", lambda self, *_: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def throughput_documents() -> list[dict]:
+    """That of the default benchmark, once it has run."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def throughput_document(few_workers: None, throughput_documents: list[dict]) -> dict:
+    """Of the default benchmark."""
+    if not throughput_documents:
+        throughput_documents.append(result_of("--sizes", "2,3", *LITTLE))
+    return throughput_documents[0]
