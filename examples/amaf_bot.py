@@ -3,6 +3,7 @@
 The best move is the one whose playouts did best in which its player made it, at any time, before the other player did.
 """
 
+import math
 import sys
 
 import numpy as np
@@ -12,6 +13,7 @@ import jaxgo
 PLAYOUTS = 5000
 #: Answers that never change.
 FIXED = {"name": "AMAF", "protocol_version": "2", "version": "1", "quit": ""}
+COMMANDS = ["boardsize", "clear_board", "komi", "play", "genmove", "list_commands", "known_command", *FIXED]
 COLOURS = {"b": jaxgo.BLACK, "black": jaxgo.BLACK, "w": jaxgo.WHITE, "white": jaxgo.WHITE}
 
 
@@ -33,14 +35,20 @@ def with_turn(position: jaxgo.Position, colour: str) -> jaxgo.Position:
 def main() -> None:
     position, komi = jaxgo.Position.empty(9), 7.5
     for line in sys.stdin:
+        words = line.partition("#")[0].split()
+        if not words:  # nothing is asked
+            continue
+        number = words.pop(0) if words[0].isdigit() else ""
         answer, sign = "", "="
         try:
-            match line.split():
+            match words:
                 case ["boardsize", size]:
                     position = jaxgo.Position.empty(int(size))
                 case ["clear_board"]:
                     position = jaxgo.Position.empty(position.size)
                 case ["komi", value]:
+                    if not math.isfinite(float(value)):
+                        raise ValueError(f"komi must be finite, not {value}")
                     komi = float(value)
                 case ["play", colour, point]:
                     position = with_turn(position, colour).play(jaxgo.point(point, position.size))
@@ -49,13 +57,17 @@ def main() -> None:
                     move = choose(position, komi)
                     position, answer = position.play(move), jaxgo.coordinate(move, position.size)
                 case ["list_commands"]:
-                    answer = "\n".join(["boardsize", "clear_board", "komi", "play", "genmove", "list_commands", *FIXED])
+                    answer = "\n".join(COMMANDS)
+                case ["known_command", name]:
+                    answer = str(name in COMMANDS).lower()
+                case [name] if name in FIXED:
+                    answer = FIXED[name]
                 case _:
-                    answer = FIXED[line.strip()]
+                    raise ValueError("unknown command")
         except (KeyError, ValueError) as error:  # what it cannot do, it says, and goes on
             answer, sign = f"{error}", "?"
-        print(f"{sign} {answer}\n", flush=True)
-        if line.strip() == "quit":
+        print(f"{sign}{number} {answer}\n", flush=True)
+        if words == ["quit"]:
             return
 
 

@@ -23,7 +23,7 @@ def positions(size: int, games: int, seed: int) -> jaxgo.Position:
     position = jaxgo.Position.empty(size, games)
     for ply in range(int(lengths.max())):
         going_on = (ply < lengths) & (moves[:, ply] >= 0)
-        position = position.play(np.where(going_on, moves[:, ply], size * size), where=going_on)
+        position = position.play(moves[:, ply], where=going_on)
     return position
 
 

@@ -30,9 +30,10 @@ class Limits:
             raise ValueError("limits must give visits or seconds")
         if self.visits is not None:
             checks.integer("visits", self.visits, 1, MOST_VISITS)
-        wrong = isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float, type(None)))
-        if wrong or (self.seconds is not None and not 0 < self.seconds < float("inf")):
-            raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")
+        if self.seconds is not None:
+            wrong = isinstance(self.seconds, (bool, np.bool_)) or not isinstance(self.seconds, (int, float, np.number))
+            if wrong or not 0 < self.seconds < float("inf"):
+                raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")
 
     def __str__(self) -> str:
         parts = [*([f"{self.visits:,} playouts"] if self.visits else []), *([f"{self.seconds:g} s"] if self.seconds else [])]

@@ -93,8 +93,10 @@ class Findings:
             counts = zip(found.amaf_visits.reshape(2, -1), found.amaf_wins.reshape(2, -1))
             amaf = {colour: (visits, move_infos.rates(visits, wins)) for colour, (visits, wins) in zip((1, -1), counts)}
         if wanted.shares:
-            wins = np.where(legal[:-1], found.amaf_wins[0 if viewer == BLACK else 1].reshape(-1), 0.0)
-            shares = np.append(wins / (wins.sum() or 1.0), 0.0)
+            # Of wins; who wins nothing has those of plays, and who can only pass the pass.
+            won, played = (x[0 if viewer == BLACK else 1].reshape(-1) * legal[:-1] for x in (found.amaf_wins, found.amaf_visits))
+            earned = won if won.any() else played.astype(won.dtype)
+            shares = np.append(earned / (earned.sum() or 1.0), 0.0 if earned.any() else 1.0)
         root = move_infos.root_info_of_playouts(found, viewer == BLACK, komi)
         return cls(viewer, [], root, shares, amaf, viewer * found.ownership if wanted.ownership else None)
 

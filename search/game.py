@@ -112,14 +112,17 @@ class Game:
 
         Raises:
           IllegalMove: the move is illegal, or repeats an earlier position where that is not tolerated.
+          TypeError: the point is no integer.
         """
         return alone(self.play_in_steps(point, colour, tolerant=tolerant))
 
     def play_in_steps(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> Steps[bool]:
         """`play`, among other games (`search.in_steps`)."""
         passing = self.size**2
-        if not 0 <= point <= passing:
-            raise IllegalMove(f"the point must be between 0 and {passing}, not {point}")
+        try:
+            point = checks.integer("point", point, 0, passing)
+        except ValueError as error:
+            raise IllegalMove(str(error)) from None
         if colour is None and self.over:
             raise IllegalMove(f"{coordinate(point, self.size)} is illegal: the game is over", "the game is over")
         if colour is not None:

@@ -14,6 +14,7 @@ import numpy as np
 import jaxgo
 from jaxgo import Position
 from jaxgo.playing.policies.in_order import Policies, begun, each_of
+from jaxgo.running.request import Seed, seed_words
 
 #: Batches of a lesson, between which the policies learn, and playouts of each.
 BATCHES, PLAYOUTS = 4, 512
@@ -30,8 +31,10 @@ class Lessons:
       stream: the random stream of the first lesson; each further one has the next.
     """
 
-    def __init__(self, policies: Policies, *, komi: float = 7.5, seed: int = 0, devices=None, stream: int = 0):
-        self._given, self._komi, self._seed, self._devices = each_of(policies), komi, (seed ^ SEED) % 2**63, devices
+    def __init__(self, policies: Policies, *, komi: float = 7.5, seed: Seed = 0, devices=None, stream: int = 0):
+        low, high = seed_words(seed)
+        self._seed = ((high << 32 | low) ^ SEED) % 2**63
+        self._given, self._komi, self._devices = each_of(policies), komi, devices
         self._first = self._stream = stream
         self._size, self._known, self._position = 0, self._given, b""
         self.seconds = 0.0

@@ -5,6 +5,7 @@ from its name; `search.bots` says what each is.
 """
 
 import dataclasses
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -62,6 +63,10 @@ class Player(Protocol):
         """What the search prepared last would play now."""
 
 
+#: Options of `search.Search` that are not a bot's own or a position's.
+_OF_SEARCHES = tuple(sorted({*inspect.signature(Search).parameters} - {"position", "rule", "history", "policy"}))
+
+
 class TreePlayer:
     """A bot that searches, and keeps the part of its tree that the game follows.
 
@@ -73,11 +78,15 @@ class TreePlayer:
       **options: of `search.Search`.
 
     Raises:
+      TypeError: there is no such option.
       ValueError: `resign` is out of range, or a policy is to learn, and searches are to share a device.
     """
 
     def __init__(self, rule, *, resign: float = 0.0, early: bool = False, policy: Policies = None, **options):
         checks.number("resign", resign, 0, 1)
+        unknown = [name for name in options if name not in _OF_SEARCHES]
+        if unknown:
+            raise TypeError(f"{unknown[0]} is no option of a bot with a tree; they are {', '.join(_OF_SEARCHES)}")
         self.rule, self.resign, self.early, self.policy, self.options = rule, resign, early, policy, options
         self.search: Search | None = None
         of_lessons = {name: options[name] for name in ("komi", "seed", "devices", "stream") if name in options}
@@ -210,7 +219,8 @@ _FLAT = {
 }  # fmt: skip
 #: Options that only tree bots have.
 _OF_TREES = (
-    "rule", "early", "leaves", "playouts_per_leaf", "visits", "memory", "updates", "in_flight", "share", "virtual_losses",
+    "rule", "early", "leaves", "playouts_per_leaf", "visits", "memory", "depth", "updates", "device", "in_flight", "share",
+    "virtual_losses",
 )  # fmt: skip
 
 
@@ -255,9 +265,12 @@ def make_player(bot: str, *, knowledge: bool | None = None, **options) -> Player
       **options: of `FlatPlayer` or `TreePlayer`; flat bots ignore those that only a tree has. `rule` replaces a tree bot's own.
 
     Raises:
-      ValueError: no such bot.
+      TypeError: there is no such option.
+      ValueError: no such bot, or both a rule and whether it has knowledge.
     """
     checks.one_of("bot", bot, tuple(SUMMARIES))
+    if knowledge is not None and options.get("rule") is not None:
+        raise ValueError("knowledge must not be given with a rule, which has its own")
     if bot in _FLAT:
         return FlatPlayer(_FLAT[bot], **{k: v for k, v in options.items() if k not in _OF_TREES})
     return TreePlayer(**(search_options(bot, knowledge) | options))

@@ -75,12 +75,15 @@ class RootStatistics:
         return MoveStatistics.from_sums(sums, self.root_visits)
 
     def as_json(self, name_of) -> dict:
-        """Plain numbers, a dictionary for each move visited, the most visited first; `name_of(point)` names a move."""
+        """Plain numbers, None for what is not known; a dictionary for each move visited, the most visited first.
+
+        `name_of(point)` names a move.
+        """
         order = sorted(np.flatnonzero(self.visits), key=lambda m: (-int(self.visits[m]), int(m)))
         return {
             "visits": self.root_visits,
-            "win_rate": self.root_win_rate,
-            "lead": self.root_lead,
+            "win_rate": None if np.isnan(self.root_win_rate) else self.root_win_rate,
+            "lead": None if np.isnan(self.root_lead) else self.root_lead,
             "moves": [
                 {
                     "move": name_of(int(m)),
@@ -123,8 +126,9 @@ def best_move(tree: Tree, *, as_it_stands: int, cleanup: bool) -> int:
         return passing
     visits, wins = tree.visits_and_wins(tree.root)
     visits = np.where(allowed, visits, -1)
-    # Equal visits: more wins, then the lower number.
-    order = np.lexsort((np.arange(tree.moves), -wins, -visits))
+    # Equal visits: more wins, then the lower number; where nothing has been tried yet, what is expected.
+    expected = np.zeros(tree.moves) if (visits > 0).any() else _expected(tree)
+    order = np.lexsort((np.arange(tree.moves), -expected, -wins, -visits))
     best = int(order[0])
     if best == passing and others:
         other = int(order[1])
@@ -133,6 +137,21 @@ def best_move(tree: Tree, *, as_it_stands: int, cleanup: bool) -> int:
         if cleanup or as_it_stands == outcome.LOSS or (visits[other] > 0 and rate[best] < rate[other] + gain):
             return other
     return best
+
+
+def _expected(tree: Tree) -> np.ndarray:
+    """float64 [P + 1] in [-1, 1]: what is known of the root's moves before any is tried, from playouts of the root that made them
+    later on and from prior playouts: their win rate; -1 for the pass, and where there is nothing."""
+    won, played = np.zeros((2, tree.moves))
+    if tree.rave_colours:
+        visits, wins = tree.rave(tree.root)[0]
+        won, played = won + wins / 2, played + visits
+    if len(tree.memory.priors):
+        priors = tree.memory.priors[tree.root]
+        won, played = won + priors[0], played + priors.sum(axis=0)
+    expected = np.where(played > 0, won / np.maximum(played, 1), -1.0)
+    expected[-1] = -1.0
+    return expected
 
 
 def visits_along(tree: Tree, line: list[int], first: int) -> list[int]:

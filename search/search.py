@@ -3,7 +3,7 @@
 A round chooses many leaves, asks the device for playouts from each, and adds the results to the tree. Several rounds are under
 way at a time (`search.rounds`): the device has some of them while the host deals with the oldest. A round is always chosen
 without the results of those under way, whether or not they are already there, so that the tree depends on nothing but the seed
-and the number of visits.
+and the numbers of visits that were asked for.
 """
 
 import collections
@@ -38,7 +38,7 @@ UPDATES = ("reductions", "histories")
 
 
 class Search:
-    """A tree search from one position.
+    """A tree search from one position. One thread at a time may use it, but for the `stop` of `run`, which any may answer.
 
     Args:
       position: one position that is not over.
@@ -123,7 +123,7 @@ class Search:
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
         checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
-        self.cleanup = bool(cleanup)
+        self.cleanup = checks.boolean("cleanup", cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
         self._history = hash_numbers(history)
         parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
@@ -214,14 +214,15 @@ class Search:
             `threading.Event().is_set` for example, so that a request made before `run` begins counts too.
 
         Returns:
-          The root's visits. With a limit on visits alone, the tree that results is always the same.
+          The root's visits. With a limit on visits alone, the tree that results is always the same. (It is another one where
+          the same visits are asked for in several runs, as each waits for all that is under way.)
         """
         if visits is None and seconds is None:
             raise ValueError("visits or seconds must be given")
         visits = checks.integer("visits", visits, 0, MOST_VISITS) if visits is not None else MOST_VISITS
-        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < float("inf")):
-            raise ValueError(f"seconds must be a finite number that is not negative, not {seconds!r}")
-        deadline = None if seconds is None else time.monotonic() + seconds
+        if seconds is not None:
+            checks.number("seconds", seconds, 0)
+        deadline = None if seconds is None else time.monotonic() + float(seconds)
         while True:
             if self._stopping(deadline, stop):
                 self._rounds.abandon()

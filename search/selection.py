@@ -104,6 +104,7 @@ class Rave:
         checks.number("k", self.k, 0)
         checks.number("exploration", self.exploration, 0)
         checks.number("first_play", self.first_play, 0)
+        checks.boolean("strict", self.strict)
         checks.integer("reference_visits", self.reference_visits, 0)
         _check_knowledge(self.knowledge)
         if self.credit != "amaf" and (self.reference_visits or not self.strict):

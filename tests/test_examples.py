@@ -29,8 +29,16 @@ def test_amaf_bot(monkeypatch, capsys):
     run("amaf_bot.py", monkeypatch=monkeypatch, stdin="\n".join([*lines, "play b Z9", "foo", "name", "quit", "name"]))
     answers = capsys.readouterr().out.split("\n\n")
     assert answers[:7] == ["= "] * 7
-    assert answers[7] == "= C4" and answers[8].startswith("? ") and answers[9] == "? 'foo'"
+    assert answers[7] == "= C4" and answers[8].startswith("? ") and answers[9] == "? unknown command"
     assert answers[10:] == ["= AMAF", "= ", ""]
+
+
+def test_amaf_bot_keeps_to_the_protocol(monkeypatch, capsys):
+    """Numbers of commands come back, blank lines and comments have no reply, and what cannot be is refused."""
+    lines = ["1 name", "", "# a comment", "2 known_command play # another", "known_command undo", "komi nan", "3 quit"]
+    run("amaf_bot.py", monkeypatch=monkeypatch, stdin="\n".join(lines))
+    answers = ["=1 AMAF", "=2 true", "= false", "? komi must be finite, not nan", "=3 ", ""]
+    assert capsys.readouterr().out.split("\n\n") == answers
 
 
 def test_own_tree(monkeypatch, capsys):

@@ -66,13 +66,18 @@ def komis(value, batch: int) -> float | np.ndarray:
     return array.astype(np.float64)
 
 
-def integers(name: str, values, shape: tuple[int, ...], least: int, most: int) -> np.ndarray:
-    """`values` (one integer for all, or an array of `shape`) as an int32 array of `shape` with values from least to most."""
+def integers(name: str, values, shape: tuple[int, ...], least: int, most: int, where: np.ndarray | None = None) -> np.ndarray:
+    """`values` (one integer for all, or an array of `shape`) as an int32 array of `shape` with values from least to most.
+
+    With `where`, bools of `shape`, only the values there are looked at; the others come back as `least`.
+    """
     array = _array(name, values)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {array.dtype}")
     if array.shape not in ((), shape):
         raise ValueError(f"{name} must be one integer or have shape {shape}, not {array.shape}")
+    if where is not None:
+        array = np.where(where, array, array.dtype.type(least))
     if array.size and (array.min() < least or array.max() > most):
         wrong = array[(array < least) | (array > most)]
         raise ValueError(f"{name} must be between {least} and {most}, not {wrong.flat[0]}")

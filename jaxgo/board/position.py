@@ -225,8 +225,8 @@ class Position:
             points, where = jnp.asarray(points).astype(jnp.int32), jnp.asarray(where).astype(jnp.bool_)
             return run(dynamics.played, self, *(jnp.broadcast_to(x, self.to_play.shape) for x in (points, where)))
         batch = self.to_play.shape
-        points = checks.integers("points", points, batch, 0, self.size**2)
         where = checks.bools("where", where, batch)
+        points = checks.integers("points", points, batch, 0, self.size**2, where)
         if not check:
             return run(dynamics.played, self, points, where)
         after, faults = run(dynamics.tried, self, points, where)

@@ -56,7 +56,7 @@ def all_symmetries(position: Position) -> Position:
         mean = back.reshape(-1, NUM_SYMMETRIES, position.size, position.size).mean(axis=1)
     """
     k = np.tile(np.arange(NUM_SYMMETRIES, dtype=np.int32), position.batch)
-    return symmetry(jax.tree.map(lambda leaf: jnp.repeat(leaf, NUM_SYMMETRIES, axis=0), position), k)
+    return symmetry(position[np.repeat(np.arange(position.batch), NUM_SYMMETRIES)], k)
 
 
 def transform_moves(moves, size: int, k) -> jax.Array | np.ndarray:
@@ -118,7 +118,7 @@ def transform_points(array, size: int, k) -> jax.Array | np.ndarray:
     if k.ndim and (array.ndim == 1 or k.shape != shape[:1]):
         raise ValueError(f"k must be one symmetry or have shape {list(shape[:1])} like the array, not {list(k.shape)}")
     sources = xp.asarray(_sources(size)[:, : array.shape[-1]])[k]
-    sources = sources.reshape(*k.shape, *[1] * (array.ndim - 1 - k.ndim), -1)
+    sources = sources.reshape(*k.shape, *[1] * (array.ndim - 1 - k.ndim), sources.shape[-1])
     return xp.take_along_axis(array, xp.broadcast_to(sources, array.shape), axis=-1).reshape(shape)
 
 

@@ -49,7 +49,7 @@ class Histories(NamedTuple):
     """int16 [n, T]: the point of each ply, P for a pass, -1 after the end."""
     breaks: Array
     """bool [n, T]: whether the ply captures: anything in simple mode, a stone that the playout's prefix itself put down in
-    capture mode (`jaxgo.captures`). Only MCTR asks."""
+    capture mode (`jaxgo.results.move_statistics.self_captures`). Only MCTR asks."""
     legal: Array
     """bool [n, 2, P]: where the root player (0) and the other (1) may play at the root. Only MCTR asks."""
 

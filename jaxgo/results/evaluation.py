@@ -133,6 +133,8 @@ class Evaluation:
 
     def __getitem__(self, index) -> "Evaluation":
         """Some positions of the batch: a slice or an array keeps the batch axis, an integer drops it."""
+        if index is None or isinstance(index, (bool, np.bool_)):
+            raise TypeError(f"a batch's index must be an integer, a slice or an array of integers or bools, not {index!r}")
         if not self.num_playouts.ndim:
             raise TypeError("this is the evaluation of one position, not of a batch")
         return dataclasses.replace(

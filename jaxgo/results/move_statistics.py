@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK
@@ -81,14 +82,18 @@ class MoveStatistics:
 
 
 @as_by_default()
-def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf", komi: float = 7.5) -> MoveStatistics:
+def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf", komi: ArrayLike = 7.5) -> MoveStatistics:
     """The same, to the last bit, from playouts with moves (`jaxgo.playouts(..., moves=True)`), on the host.
 
     Raises:
+      TypeError: an argument is not what it must be.
       ValueError: the playouts have no moves, or are not those of so many positions of this size.
     """
     checks.one_of("rule", rule, credits.RULES)
-    komi = checks.komi(komi)
+    for name, value, kind in (("position", position, Position), ("playouts", playouts, Playouts)):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be a jaxgo.{kind.__name__}, not {type(value).__name__}")
+    komis = np.broadcast_to(checks.komis(komi, position.batch), position.batch)
     if playouts.events is None:
         raise ValueError("playouts must have their moves: jaxgo.playouts(..., moves=True)")
     batch, count, _ = playouts.events.shape
@@ -110,7 +115,7 @@ def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf",
             boards = [tuple(jnp.broadcast_to(x[b : b + 1], (count,)) for x in board) for board in (own, opp)]
             breaks = np.asarray(_self_captures(position.geometry, *boards, jnp.asarray(moves), jnp.asarray(of_both)))
         credit = credits.credit(rule, credits.Histories(moves, breaks, of_both))
-        margin, bounds = np.asarray(playouts.margin[b]), outcome.bounds(komi, num_points)
+        margin, bounds = np.asarray(playouts.margin[b]), outcome.bounds(komis[b], num_points)
         result = outcome.of_mover(margin, bounds, black[b])
         row, ply = np.nonzero(credit)
         point, f = moves[row, ply], credit[row, ply]

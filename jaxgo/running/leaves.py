@@ -63,7 +63,7 @@ class Leaves:
         self.playouts = checks.integer("playouts", playouts, 1, MOST_OF_A_LEAF)
         checks.integer("leaves times playouts", self.leaves * self.playouts, 1, MOST_PLAYOUTS)
         self.komi = checks.komi(komi)
-        self.moves, self.features = bool(moves), bool(features)
+        self.moves, self.features = checks.boolean("moves", moves), checks.boolean("features", features)
         self._seed = seed_words(seed)
         workers = workers_of(devices)
         self._share, self._workers = -(-self.leaves // len(workers)), workers

@@ -60,6 +60,10 @@ class Clock:
 
     def __init__(self, system: System | None = None):
         self.system, self._set = System() if system is None else system, system is not None
+        self.begin()
+
+    def begin(self) -> None:
+        """Gives both players their full times, for another game."""
         self._left = {colour: self._full() for colour in (1, -1)}
 
     def left(self, colour: int) -> Left:

@@ -156,6 +156,19 @@ def test_what_playouts_tell_is_the_movers(to_play):
     assert (told.root["rawStWrError"], told.root["rawVarTimeLeft"]) == (found.win_rate_error, found.length_mean)
 
 
+def test_shares_are_of_plays_where_nothing_is_won():
+    """They sum to 1, for clients that draw moves by them; who can only pass has the pass."""
+    position = jaxgo.Position.from_array(np.zeros((3, 3), np.int8))
+    found = jaxgo.evaluate(position, 100, komi=100.0)[0]
+    legal = np.ones(10, bool)
+    legal[4] = False
+    told = Findings.of_playouts(found, 1, 100.0, Wanted(shares=True), legal)
+    plays = np.where(legal[:-1], found.amaf_visits[0].reshape(-1), 0)
+    np.testing.assert_allclose(told.shares, [*plays / plays.sum(), 0.0])
+    told = Findings.of_playouts(found, 1, 100.0, Wanted(shares=True), np.arange(10) == 9)
+    assert told.shares.tolist() == [0.0] * 9 + [1.0]
+
+
 def test_moves_that_have_not_been_tried_come_last():
     flat = search.make_player("amaf", komi=0.5).prepare(jaxgo.Position.empty(5), None)
     flat.run(visits=1)

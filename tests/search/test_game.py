@@ -148,7 +148,13 @@ def test_bad_moves_are_refused():
     game.play(0)
     with pytest.raises(IllegalMove, match="occupied"):
         game.play(0)
-    with pytest.raises(IllegalMove, match="between 0 and 25"):
-        game.play(26)
+    for point in (-1, 26):
+        with pytest.raises(IllegalMove, match=f"point must be between 0 and 25, not {point}"):
+            game.play(point)
+    for point in (3.0, True, None, "D4"):
+        with pytest.raises(TypeError, match="point must be an integer, not"):
+            game.play(point)
+    game.play(np.int8(7))
+    assert [(type(point), point) for _, point in game.moves] == [(int, 0), (int, 7)]
     with pytest.raises(ValueError, match="one position, not a batch of 2"):
         Game(jaxgo.Position.empty(5, 2))

@@ -110,6 +110,14 @@ def test_a_search_goes_on_by_another_policy():
     assert found[0] == found[2] != found[1]
 
 
+@pytest.mark.parametrize("seed", [np.int64(5), np.uint64(5), jax.random.key(5)])
+def test_any_seed_will_do(seed):
+    lessons = make_player("uct", policy=jaxgo.Advisor(0.5), seed=seed)._lessons
+    of_five = make_player("uct", policy=jaxgo.Advisor(0.5), seed=5)._lessons
+    assert isinstance(lessons._seed, int) and 0 <= lessons._seed < 2**63
+    assert (lessons._seed == of_five._seed) == isinstance(seed, np.integer)
+
+
 def test_who_may_not_learn_is_told():
     device = SharedLeaves(5)
     with pytest.raises(ValueError, match="policy has one that learns, which searches that share a device cannot have"):

@@ -190,8 +190,42 @@ def test_the_bandit_shares_the_interface_of_one_ply_statistics():
     assert visits.max() > 3 * visits.min()
 
 
+@pytest.mark.parametrize("bot", ["rave", "uct"])
+def test_what_has_not_been_tried_is_chosen_by_what_is_expected(bot):
+    """All of a playout's descent ends at the root: knowledge tells what to play, or for RAVE what the playout won by."""
+    chosen = []
+    for knowledge in (True, False):
+        player = make_player(bot, komi=0.5, knowledge=knowledge)
+        chosen.append(player.genmove(jaxgo.Position.from_ascii(". O X . . \n O X . X . \n . O X . . \n . . . . . \n . . . . ."), None, Limits(1)))
+    assert all(choice.playouts == 8 and not choice.visits.any() for choice in chosen)
+    assert chosen[0].move in (0, 7), "captures, or saves what is in atari"
+    if bot == "rave":
+        rates = chosen[1].statistics.rave_win_rate
+        assert rates[chosen[1].move] == np.nanmax(rates[:-1])
+    else:
+        assert chosen[1].move == 0, "the first point, as nothing is known"
+
+
 def test_bad_input_says_what_is_wrong():
     position = jaxgo.Position.empty(5)
+    for bot, options, error, message in (
+        ("rave", {"knowledge": True, "rule": Rave()}, ValueError, "knowledge must not be given with a rule"),
+        ("rave", {"speed": 3}, TypeError, "speed is no option of a bot with a tree; they are cleanup, depth, device"),
+        ("amaf", {"speed": 3}, TypeError, "speed"),
+        ("amaf", {"resign": "often"}, ValueError, "resign must be a number from 0 to 1, not 'often'"),
+        ("uct", {"resign": float("nan")}, ValueError, "resign must be a number from 0 to 1, not nan"),
+    ):
+        with pytest.raises(error, match=message):
+            make_player(bot, **options)
+    assert make_player("amaf", depth=1, device=None, visits=5).rule == "amaf", "flat bots ignore what is for trees"
+    assert Limits(seconds=np.float32(0.5)).seconds == 0.5
+    with pytest.raises(TypeError, match="cleanup must be True or False, not 'no'"):
+        Search(position, cleanup="no")
+    with pytest.raises(TypeError, match="strict must be True or False, not 'yes'"):
+        Rave(strict="yes")
+    for seconds in (True, -1, float("nan"), "1"):
+        with pytest.raises(ValueError, match="seconds must be a finite number of at least 0, not"):
+            Search(position).run(seconds=seconds)
     with pytest.raises(ValueError, match="bot must be one of .*rave.* not 'raves'"):
         make_player("raves")
     with pytest.raises(ValueError, match="limits must give visits or seconds"):

@@ -48,8 +48,7 @@ class Advisor(Policy):
         self.chance = chance_of("p", p)
         if not isinstance(table, (AdvisorTable, type(None))):
             raise TypeError(f"table must be a jaxgo.AdvisorTable, not {type(table).__name__}")
-        if isinstance(exploration, (bool, str)) or not np.isreal(exploration) or not 0 <= exploration < np.inf:
-            raise ValueError(f"exploration must be a number from 0, not {exploration!r}")
+        checks.number("exploration", exploration, 0)
         suggestions = checks.integer("suggestions", suggestions, 1, table.size**2 if table else MAX_SIZE**2)
         self._table, self._exploration, self._suggestions = table, exploration, suggestions
         self.size: Any = None

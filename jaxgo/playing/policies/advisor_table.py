@@ -55,12 +55,12 @@ class AdvisorTable:
     context: str
 
     def __init__(self, size: int, context: str = "previous", *, visits: Any = None, results: Any = None):
-        self.size, self.context = size, context
         if visits is None:
             checks.one_of("context", context, CONTEXTS)
-            points = checks.size(size) ** 2
+            size = checks.size(size)
+            points = size**2
             visits = results = np.zeros((2, points + 1 if context == "previous" else 1, points), np.int32)
-        self.visits, self.results = visits, results
+        self.size, self.context, self.visits, self.results = size, context, visits, results
 
     def update(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "AdvisorTable":
         """The table after it has learned from playouts, of both colours and all plies, on the device.

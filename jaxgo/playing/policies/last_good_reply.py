@@ -52,7 +52,8 @@ class Replies:
 
     def __init__(self, size: int, forgetting: bool = True, *, replies: Any = None):
         if replies is None:
-            replies = np.full((2, checks.size(size) ** 2 + 1), NO_REPLY, np.int32)
+            size = checks.size(size)
+            replies = np.full((2, size**2 + 1), NO_REPLY, np.int32)
             checks.boolean("forgetting", forgetting)
         self.size, self.forgetting, self.replies = size, forgetting, replies
 

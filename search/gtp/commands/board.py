@@ -19,6 +19,7 @@ def boardsize(engine, size: str, rows: str | None = None) -> None:
     if not MIN_SIZE <= columns <= MAX_SIZE or (rows is not None and arguments.whole(rows, -(2**31)) != columns):
         raise Failure(UNACCEPTABLE_SIZE)
     engine.table.clear(columns)
+    engine.clock.begin()
     engine.new_game()
     engine.prepare()
 
@@ -26,6 +27,7 @@ def boardsize(engine, size: str, rows: str | None = None) -> None:
 def clear_board(engine) -> None:
     """An empty board."""
     engine.table.clear(engine.table.size)
+    engine.clock.begin()
     engine.new_game()
     engine.prepare()
 

@@ -104,6 +104,10 @@ def test_results_of_images_turn_back(positions, images):
     np.testing.assert_array_equal(back, np.repeat(np.asarray(positions.legal())[:, None], NUM_SYMMETRIES, axis=1))
 
 
+def test_of_no_position_there_are_no_images(positions):
+    assert all_symmetries(positions[[]]).batch == 0
+
+
 def test_the_ko_is_kept_by_the_move_that_makes_it():
     before, _ = parse(BEFORE_A_KO, to_play=-1)
     position = from_games(before)

@@ -119,6 +119,11 @@ def test_draws_count_half(position, playouts):
     assert (low != high).any()
 
 
+def test_each_position_may_have_its_own_komi(position, playouts):
+    device = jaxgo.move_statistics(position, 3000, komi=[1.0, 5.5], seed=3)
+    assert_same(device, jaxgo.statistics_of(position, playouts, komi=[1.0, 5.5]))
+
+
 @pytest.mark.parametrize("rule", ["amaf", "weighted_v1", "mctr_simple"])
 def test_parts_add_up(position, rule):
     whole = jaxgo.move_statistics(position, 3000, seed=5, rule=rule)
@@ -138,6 +143,10 @@ def test_bad_input_says_what_is_wrong(position, playouts):
         jaxgo.move_statistics(position, 10, rule="amaff")
     with pytest.raises(ValueError, match="playouts must have their moves"):
         jaxgo.statistics_of(position, jaxgo.playouts(position, 10))
+    with pytest.raises(TypeError, match="playouts must be a jaxgo.Playouts, not NoneType"):
+        jaxgo.statistics_of(position, None)
+    with pytest.raises(TypeError, match="position must be a jaxgo.Position, not NoneType"):
+        jaxgo.statistics_of(None, playouts)
     with pytest.raises(ValueError, match="batch of 1 and size 5, not of 2 and 5"):
         jaxgo.statistics_of(position[0], playouts)
     with pytest.raises(ValueError, match="komi"):

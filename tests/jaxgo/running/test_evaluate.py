@@ -263,6 +263,9 @@ def test_evaluations_are_indexed_like_positions():
     one = evaluation[1]
     assert one.win_rate[0] == evaluation.win_rate[1] if np.ndim(one.win_rate) else one.win_rate == evaluation.win_rate[1]
     np.testing.assert_array_equal(evaluation[1:].ownership, evaluation.ownership[1:])
+    for index in (None, True):
+        with pytest.raises(TypeError, match=f"index must be an integer, a slice or an array of integers or bools, not {index}"):
+            evaluation[index]
 
 
 def test_results_cannot_be_changed_by_accident():

@@ -114,6 +114,20 @@ def test_time_left_overrides_and_is_each_players_own():
     assert dataclasses.asdict(clock.left(1)) == {"main": 50.0, "period": 30.0, "count": 5}
 
 
+def test_another_game_has_the_full_time_again():
+    """A client that sets the clock once for several games, and never says what is left, counts on it."""
+    client = Client(5)
+    for line in ("kgs-time_settings byoyomi 60 5 3", "clear_board", "boardsize 5"):
+        client.ok(line)
+        clock = client.engine.clock
+        for colour in (1, -1):
+            assert dataclasses.asdict(clock.left(colour)) == {"main": 60.0, "period": 5.0, "count": 3}, line
+        clock.spend(1, 70.0)
+        clock.report(-1, 1.0, 1)
+    client.ok("set_position B A1")  # may be the same game, as a client shows it
+    assert client.engine.clock.left(1).main == 0.0
+
+
 def test_time_left_without_settings_is_a_clock_too():
     clock = Clock()
     clock.report(1, 30.0, 0)

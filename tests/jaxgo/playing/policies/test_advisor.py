@@ -126,6 +126,16 @@ def test_counts_beyond_what_a_table_holds_are_refused():
         full.update(jaxgo.playouts(position, 40, moves=True), position)
 
 
+@pytest.mark.parametrize("size", [np.uint8(9), np.int8(13), np.int64(5)])
+def test_a_size_may_be_any_integer(size, tmp_path):
+    """Of few bits too: it is not computed with."""
+    table, plain = jaxgo.AdvisorTable(size), jaxgo.AdvisorTable(int(size))
+    assert jaxgo.Advisor(0.5, table).planes.shape == jaxgo.Advisor(0.5, plain).planes.shape
+    assert jax.tree.structure(table) == jax.tree.structure(plain)
+    table.save(tmp_path / "table")
+    assert type(jaxgo.AdvisorTable.load(tmp_path / "table").size) is int
+
+
 def test_tables_can_be_saved(tmp_path):
     position = jaxgo.Position.empty(5)
     table = jaxgo.AdvisorTable(5).update(jaxgo.playouts(position, 100, moves=True), position)
@@ -153,8 +163,11 @@ def test_bad_arguments_are_refused():
         (lambda: jaxgo.AdvisorTable(9, "next"), "context must be one of 'point', 'previous', not 'next'"),
         (lambda: jaxgo.Advisor(2, table), "p must be between 0 and 1, not 2.0"),
         (lambda: jaxgo.Advisor(0.5, {}), "table must be a jaxgo.AdvisorTable, not dict"),
+        (lambda: jaxgo.Advisor(0.5, table, exploration=None), "exploration must be a finite number of at least 0, not None"),
+        (lambda: jaxgo.Advisor(np.True_, table), "p must be a number from 0 to 1, not"),
+        (lambda: jaxgo.Capture(None), "q must be a number from 0 to 1, not None"),
         (lambda: jaxgo.Advisor(0.5, suggestions=626), "suggestions must be between 1 and 625, not 626"),
-        (lambda: jaxgo.Advisor(0.5, table, exploration=-1), "exploration must be a number from 0, not -1"),
+        (lambda: jaxgo.Advisor(0.5, table, exploration=-1), "exploration must be a finite number of at least 0, not -1"),
         (lambda: jaxgo.Advisor(0.5, table, suggestions=26), "suggestions must be between 1 and 25, not 26"),
         (lambda: jaxgo.playouts(jaxgo.Position.empty(9), 1, policy=jaxgo.Advisor(1, table)), "table for boards of size 5, but"),
         (lambda: table.update(None, position), "playouts must be of jaxgo.playouts or jaxgo.simulate, not NoneType"),

@@ -63,7 +63,7 @@ def test_a_reply_that_cannot_be_played_is_passed_over():
 
 def test_replies_can_be_saved(tmp_path):
     position = jaxgo.Position.empty(5)
-    table = jaxgo.Replies(5, forgetting=False).update(jaxgo.playouts(position, 100, moves=True), position)
+    table = jaxgo.Replies(np.int64(5), forgetting=False).update(jaxgo.playouts(position, 100, moves=True), position)
     table.save(tmp_path / "replies.npz")
     again = jaxgo.Replies.load(tmp_path / "replies.npz")
     np.testing.assert_array_equal(again.replies, table.replies, strict=True)
