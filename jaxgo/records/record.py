@@ -56,6 +56,8 @@ class GameRecord:
     """Number of handicap stones the record states (HA), 0 without."""
     komi_text: str = ""
     """The record's komi (KM) as written, "" without."""
+    rules: str = ""
+    """The rules' name as written (RU), such as "Japanese", "" without."""
     black: str = ""
     """Black's name, "" without."""
     white: str = ""

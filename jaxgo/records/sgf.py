@@ -193,6 +193,7 @@ def _record(game: sgf.Sgf_game, notes: tuple[str, ...]) -> tuple[GameRecord, str
         setups=tuple(setups),
         handicap=handicap,
         komi_text=_raw(root.get_raw_property_map(), "KM"),
+        rules=_text(root, "RU"),
         black=_text(root, "PB"),
         white=_text(root, "PW"),
         result=_text(root, "RE"),

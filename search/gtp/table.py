@@ -8,6 +8,7 @@ from jaxgo import BLACK, WHITE, Position
 from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.board.stones import captured_by
 from jaxgo.playing.policies.in_order import begun, policy_of
+from jaxgo.records.record import GameRecord
 from jaxgo.records.sgf import read_game
 from search import rulesets
 from search.game import Game
@@ -15,6 +16,9 @@ from search.gtp import protocol
 from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, EngineOptions
 from search.gtp.protocol import Failure
 from search.records import as_record
+
+#: What stands for the rules in a record whose rules were asked for, but not played.
+AREA = "area"
 
 
 class Table:
@@ -69,7 +73,9 @@ class Table:
         self._begin(Game(Position.empty(size)))
 
     def load(self, path: str, before: int | None) -> None:
-        """A game record's position before a move number, by default after all moves. What is remarkable is said on stderr.
+        """A game record's position before a move number, by default after all moves, and its komi and rules.
+
+        What is remarkable is said on stderr.
 
         Raises:
           Failure: the record cannot be read, or is no Go game that can be played here; the text says why.
@@ -84,13 +90,25 @@ class Table:
             raise Failure(f"cannot load file: {error}") from None
         for remark in record.remarks:
             protocol.remark(remark)
-        self.nominal_komi = komi
+        self.nominal_komi, self.rules = komi, self._rules_of(record)
         self._begin(game)
+
+    def _rules_of(self, record: GameRecord) -> rulesets.Ruleset:
+        """A record's rules, or those on the table where it names none that are known."""
+        if not record.rules or record.rules == AREA:
+            return self.rules
+        try:
+            rules, warning = rulesets.find(record.rules)
+        except ValueError:
+            rules, warning = self.rules, f"the game record's rules, RU[{record.rules}], are not known; they stay as they are"
+        if warning:
+            protocol.remark(warning)
+        return rules
 
     def record(self) -> bytes:
         """The game as an SGF record; its rules are those that were played."""
         name = self.rules.name
-        properties = {"KM": self.nominal_komi, "RU": name if name and rulesets.find(name)[1] is None else "area"}
+        properties = {"KM": self.nominal_komi, "RU": name if name and rulesets.find(name)[1] is None else AREA}
         if self.handicap:
             properties["HA"] = self.handicap
         return as_record(self.game, properties)

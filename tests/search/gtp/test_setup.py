@@ -150,6 +150,22 @@ def test_a_komi_that_cannot_be_is_left_out_and_said(tmp_path, capsys):
         assert said in capsys.readouterr().err
 
 
+def test_a_records_rules_are_those_of_the_game(tmp_path, capsys):
+    """As with KataGo. What is not played is said; rules that nobody knows, or none, change nothing."""
+    path, client = tmp_path / "game.sgf", Client(4)
+    for written, bonus, komi, said in (
+        ("RU[Chinese]", "N", 9.5, ""), ("", "N", 9.5, ""), ("RU[area]", "N", 9.5, ""), ("RU[AGA]", "N-1", 8.5, ""),
+        ("RU[My own]", "N-1", 8.5, "the game record's rules, RU[My own], are not known"), ("RU[Japanese]", "0", 7.5, "played with area scoring"),
+    ):  # fmt: skip
+        path.write_text(f"(;SZ[5]KM[7.5]HA[2]AB[bb][dd]{written};W[cc])")
+        capsys.readouterr()
+        client.ok(f"loadsgf {path}")
+        assert json.loads(client.ok("kata-get-rules"))["whiteHandicapBonus"] == bonus
+        assert client.engine.table.komi == komi
+        error = capsys.readouterr().err
+        assert said in error and bool(said) == bool(error), (written, error)
+
+
 def test_only_what_moves_take_is_captured(tmp_path):
     """A record that sets up two black stones, takes a white one and a black one off, and sets a captured one up again."""
     path, client = tmp_path / "game.sgf", Client(4)
