@@ -38,6 +38,7 @@ svg { display: block; width: 100%; height: auto; } svg.small { width: 120px; hei
 .mark { fill: none; stroke: #c8321e; stroke-width: 3; }
 .name { fill: var(--grid); font: 9px sans-serif; text-anchor: middle; }
 .axis { fill: var(--faint); font: 11px sans-serif; text-anchor: end; } .rule { stroke: var(--rule); }
+@media (max-width: 40rem) { .axis { font-size: 17px; } .curve { overflow: visible; } }
 .line { fill: none; stroke: var(--line); stroke-width: 2; stroke-linejoin: round; } .marked { fill: var(--shade); }
 """
 
