@@ -9,36 +9,30 @@ from bench.worker import Worker, environment
 from tests.bench.running import LITTLE, result_of
 
 
-@pytest.fixture(scope="session")
-def kept_workers() -> Iterator[dict[str, Worker]]:
-    """Those that stay from benchmark to benchmark."""
-    end, kept = Worker.__exit__, {}
-    yield kept
-    for one in kept.values():
-        end(one)
-
-
 @pytest.fixture(scope="module")
-def few_workers(kept_workers: dict[str, Worker]) -> Iterator[None]:
-    """Has workers stay for the next benchmark that wants some like them, and keep what they compile where the tests do.
+def few_workers() -> Iterator[None]:
+    """Has workers stay for the next benchmark of a module that wants some like them, and keep what they compile where the tests do.
 
     Otherwise most of the time would go into beginning processes. What workers are is tested in `test_worker.py`.
     """
-    begin, cache = Worker.__init__, environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"])
+    begin, end = Worker.__init__, Worker.__exit__
+    cache, kept = environment(cache=os.environ["JAX_COMPILATION_CACHE_DIR"]), {}
 
     def begin_or_find(self, *, cores=None, environment=None) -> None:
         environment = {**(environment or {}), **cache}
         key = repr((cores, sorted(environment.items())))
-        if key in kept_workers:
-            vars(self).update(vars(kept_workers[key]))
+        if key in kept:
+            vars(self).update(vars(kept[key]))
         else:
             begin(self, cores=cores, environment=environment)
-            kept_workers[key] = self
+            kept[key] = self
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Worker, "__init__", begin_or_find)
         patch.setattr(Worker, "__exit__", lambda self, *_: None)
         yield
+    for one in kept.values():
+        end(one)
 
 
 @pytest.fixture(scope="session")
