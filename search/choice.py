@@ -34,6 +34,8 @@ class Limits:
             wrong = isinstance(self.seconds, (bool, np.bool_)) or not isinstance(self.seconds, (int, float, np.number))
             if wrong or not 0 < self.seconds < float("inf"):
                 raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")
+            # It is added to a clock's time, of which numpy's 32 bits hold too few digits.
+            object.__setattr__(self, "seconds", float(self.seconds))
 
     def __str__(self) -> str:
         parts = [*([f"{self.visits:,} playouts"] if self.visits else []), *([f"{self.seconds:g} s"] if self.seconds else [])]

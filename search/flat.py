@@ -108,7 +108,7 @@ class FlatSearch:
         self, visits: int | None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
     ) -> Steps[int]:
         """`run`, among others (`search.in_steps`)."""
-        deadline = None if seconds is None else time.monotonic() + seconds
+        deadline = None if seconds is None else time.monotonic() + float(seconds)
         most = INT32_MAX if visits is None else min(visits, INT32_MAX)  # as many have numbers
         watched = deadline is not None or stop is not None
         least = first_step(self.position.size, self.devices) if watched else self.LONG_STEP

@@ -218,10 +218,7 @@ _FLAT = {
     "mc": "first_move", "amaf-first-twice": "amaf_first_twice", "mctr-whole": "mctr_whole",
 }  # fmt: skip
 #: Options that only tree bots have.
-_OF_TREES = (
-    "rule", "early", "leaves", "playouts_per_leaf", "visits", "memory", "depth", "updates", "device", "in_flight", "share",
-    "virtual_losses",
-)  # fmt: skip
+_OF_TREES = {"rule", "early"} | ({*_OF_SEARCHES} - {*inspect.signature(FlatPlayer).parameters})
 
 
 def has_tree(bot: str) -> bool:

@@ -100,7 +100,7 @@ class Table:
         try:
             rules, warning = rulesets.find(record.rules)
         except ValueError:
-            rules, warning = self.rules, f"the game record's rules, RU[{record.rules}], are not known; they stay as they are"
+            rules, warning = self.rules, f"the game record's rules, RU[{record.rules:.60}], are not known; they stay as they are"
         if warning:
             protocol.remark(warning)
         return rules

@@ -1,5 +1,6 @@
 """What tests of benchmarks share: workers, and the document of the default benchmark."""
 
+import functools
 import os
 from collections.abc import Iterator
 
@@ -35,15 +36,12 @@ def few_workers() -> Iterator[None]:
         end(one)
 
 
-@pytest.fixture(scope="session")
-def throughput_documents() -> list[dict]:
-    """That of the default benchmark, once it has run."""
-    return []
+@functools.cache
+def _of_default() -> dict:
+    return result_of("--sizes", "2,3", *LITTLE)
 
 
 @pytest.fixture(scope="module")
-def throughput_document(few_workers: None, throughput_documents: list[dict]) -> dict:
-    """Of the default benchmark."""
-    if not throughput_documents:
-        throughput_documents.append(result_of("--sizes", "2,3", *LITTLE))
-    return throughput_documents[0]
+def throughput_document(few_workers: None) -> dict:
+    """Of the default benchmark, which is run once."""
+    return _of_default()

@@ -217,8 +217,8 @@ def test_bad_input_says_what_is_wrong():
     ):
         with pytest.raises(error, match=message):
             make_player(bot, **options)
-    assert make_player("amaf", depth=1, device=None, visits=5).rule == "amaf", "flat bots ignore what is for trees"
-    assert Limits(seconds=np.float32(0.5)).seconds == 0.5
+    assert make_player("amaf", rule=Rave(), depth=1, device=None, visits=5).rule == "amaf", "flat bots ignore what is for trees"
+    assert type(Limits(seconds=np.float32(0.5)).seconds) is float
     with pytest.raises(TypeError, match="cleanup must be True or False, not 'no'"):
         Search(position, cleanup="no")
     with pytest.raises(TypeError, match="strict must be True or False, not 'yes'"):
