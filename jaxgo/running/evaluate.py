@@ -64,7 +64,7 @@ def evaluations(
     position: Position, num_playouts: int, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
     **options: Unpack[Options],
 ) -> Iterator[Evaluation]:  # fmt: skip
-    """`jaxgo.evaluate` while it goes on: an iterator of evaluations, each of all playouts finished so far.
+    """`jaxgo.evaluate` while it goes on: an iterator of evaluations, each of all playouts finished so far, and each of more.
 
     The last one is complete and what `jaxgo.evaluate` returns; which playouts those before it hold depends on what was ready
     first. To stop early, leave the loop: what is under way is finished and dropped. Several processes get the same iterators, and
@@ -80,9 +80,12 @@ def evaluations(
     request, statistics = Request.of(position, num_playouts, komi, **options), _checked(statistics)
 
     def stream() -> Iterator[Evaluation]:
-        adding = _Adding(request, statistics)
+        adding, told = _Adding(request, statistics), 0
         for _ in adding.chunks():
-            yield adding.evaluation(copy=True)
+            if adding.count > told:  # what comes of several chunks at a time is told once
+                found = adding.evaluation(copy=True)
+                told = int(found.num_playouts.sum())
+                yield found
 
     return stream()
 
@@ -141,6 +144,12 @@ class _Adding:
         with self._access:
             for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
                 target[here] += source[: chunk.size]
+
+    @property
+    def count(self) -> int:
+        """Playouts that have been added."""
+        with self._access:
+            return int(self._sums.num_playouts.sum())
 
     def evaluation(self, copy: bool = False) -> Evaluation:
         """Of what has been added."""

@@ -1,5 +1,6 @@
 """Evaluations as values: their sums and rates, adding, saving, copying; and what an interruption leaves."""
 
+import concurrent.futures
 import copy
 import io
 import math
@@ -177,6 +178,15 @@ def test_a_stream_of_evaluations_ends_with_the_whole(positions):
         break  # leaving early is no error
     with pytest.raises(ValueError, match="num_playouts must be between"):
         jaxgo.evaluations(positions, 0)
+
+
+def test_parts_that_are_finished_at_once_are_told_once(positions, monkeypatch):
+    wait = concurrent.futures.wait
+    monkeypatch.setattr(concurrent.futures, "wait", lambda running, return_when=None: wait(running))  # for all
+    seen = list(jaxgo.evaluations(positions, 300_000, seed=1, max_plies=1, devices=2))
+    counts = [int(x.num_playouts.sum()) for x in seen]
+    assert counts == sorted(set(counts)) and 1 < len(seen)
+    assert [x.complete for x in seen] == [False] * (len(seen) - 1) + [True]
 
 
 def test_values_are_needed_outside_of_traces(positions):
