@@ -12,17 +12,8 @@ from jaxgo.results.sums import LOW
 from jaxgo.running.leaf_results import Places, Rows
 from search import priors
 from search.compiled import compiled, once, part
-from search.histories import (
-    AMAF,
-    MCTR,
-    NO_CREDIT,
-    Played,
-    count_first_plays,
-    read_nothing,
-    read_playouts,
-    share_prefixes,
-    weigh,
-)  # fmt: skip
+from search.earnings import earn
+from search.histories import AMAF, NO_CREDIT, Played, count_first_plays, read_playouts
 from search.knowledge import Numbers
 from search.nodes import (
     FIRST,
@@ -42,40 +33,7 @@ from search.nodes import (
     unlink,
 )
 from search.rows import MOST_IN_A_BYTE, add_rave, copy, count_move
-
-
-class Terms(NamedTuple):
-    """What a search goes by when it takes results."""
-
-    playouts: int
-    """Of a leaf."""
-    losses: int
-    """Of them, those that stood as virtual losses in what nodes know of their moves, meanwhile."""
-    black: bool
-    """Whether Black moves at nodes of depth 0."""
-    win: int
-    """The least margin, Black's area minus White's, with which Black wins."""
-    draw: int
-    """That of a draw, or one that never occurs."""
-    cleanup: bool
-    """Whether a pass is considered only where nothing else is left."""
-    credit: int
-    """What feeds the RAVE statistics, see `search.histories`."""
-    strict: bool
-    """Whether a point in the tree played by the other colour first earns nothing (the papers), or only what the own colour played
-    before counts (Gelly's posted code)."""
-    avoid_until: np.ndarray
-    """int64 [2, M]; see `search.restrictions.Restrictions`, as the next two."""
-    allow_until: np.ndarray
-    """int64 [2]."""
-    allowed: np.ndarray
-    """bool [2, M]."""
-    restricted: int
-    """Moves from the root from which on none of these three says anything."""
-    known: Numbers
-    """What is known of moves."""
-    places: Places
-    """Where results stand."""
+from search.terms import Terms, is_black, result_of
 
 
 class Scratch(NamedTuple):
@@ -83,16 +41,12 @@ class Scratch(NamedTuple):
 
     first: np.ndarray
     """int16 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
-    earned: np.ndarray
-    """float64 [1, 2, M]: what they earned the node's mover by weights."""
-    used: np.ndarray
-    """int64 [M]."""
     priors: np.ndarray
     """int64 [2, 32 W]."""
 
 
 @compiled
-def take_results(memory, terms, history, leaves, rows, results, played, scratch):
+def take_results(memory, terms, history, leaves, rows, results, played, ahead, scratch):
     """Adds the results of a round's leaves to the tree; named tuples come as plain ones (`search.compiled.plain`).
 
     Args:
@@ -104,6 +58,8 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
       rows: int32 [n], the row of each leaf in the results; NONE for ends of the game.
       results: the results, a `jaxgo.running.leaf_results.Rows`.
       played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
+      ahead: float64 [n, ., 1, 2, M], what the leaves earn by weighted credits, if that has been worked out (`search.earnings`);
+        otherwise n is 0.
       scratch: room, a `Scratch`.
     """
     memory, terms = Memory(*memory), Terms(*terms[:-2], Numbers(*terms[-2]), Places(*terms[-1]))
@@ -129,30 +85,26 @@ def take_results(memory, terms, history, leaves, rows, results, played, scratch)
             for player in range(2):
                 for what in range(2):
                     copy(scratch.first[player, what], results.first_plays[row, player, what])
-        played.row[0] = row
         if row == NONE:
-            read_nothing(played)
             margin = np.int64(x.margin)
             won = result_of(terms, margin, is_black(terms, x.depth))
-            for k in range(playouts):
-                played.won[k] = won
             wins, lead, squares = playouts * won, playouts * margin, playouts * margin * margin
         else:
             sums = results.playouts[row]
             wins, lead = signed(sums[at.wins]), signed(sums[at.lead])
             squares = signed(sums[at.squares]) * LOW + signed(sums[at.squares + 1])
-            if with_moves:
-                for k in range(playouts):
-                    played.won[k] = results.results[row, k]
-                read_playouts(played, terms.credit, scratch.used)
-                if terms.credit == AMAF:
-                    count_first_plays(played, scratch.first)
-        back_up(memory, terms, leaf, wins, lead, squares, played, scratch)
+            if terms.credit == AMAF and with_moves:
+                read_playouts(played, AMAF, row, results.results)
+                count_first_plays(played, scratch.first)
+        earned = ahead[i] if len(ahead) else played.earned
+        if not len(ahead) and terms.credit not in (NO_CREDIT, AMAF):
+            earn(memory, terms, leaf, row, results, played, earned)
+        back_up(memory, terms, leaf, wins, lead, squares, scratch.first, earned)
 
 
 @once
-def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
-    """Adds one leaf's results, sums for its mover, to it and to all nodes above."""
+def back_up(memory, terms, leaf, wins, lead, squares, first, earned):
+    """Adds one leaf's results, sums for its mover, to it and to all nodes above, with its first plays or what points earned."""
     playouts, distance, node = terms.playouts, 0, leaf
     pool = NARROW if terms.credit == AMAF and playouts > MOST_IN_A_BYTE else FIRST
     while True:
@@ -161,39 +113,21 @@ def back_up(memory, terms, leaf, wins, lead, squares, played, scratch):
         x.leads += lead
         x.squares += squares
         if terms.credit == AMAF:
-            add_rave(memory, node, scratch.first, distance & 1, pool)
+            add_rave(memory, node, first, distance & 1, pool)
         elif terms.credit != NO_CREDIT:
-            if terms.credit == MCTR:
-                share_prefixes(played, distance, memory.legal[node], scratch.earned, scratch.used)
-            else:
-                weigh(terms.credit, played, distance, scratch.earned)
-            add_rave(memory, node, scratch.earned, 0, pool)
+            add_rave(memory, node, earned[distance], 0, pool)
         x.pending -= playouts  # from here on it may be taken for a cold leaf
         above = parent_of(memory, node)
         if above == NONE:
             return
         wins, lead, distance = 2 * playouts - wins, -lead, distance + 1
         count_move(memory, above, x.move, playouts - terms.losses, wins)
-        if terms.credit == AMAF and x.move < scratch.first.shape[2] - 1:
+        if terms.credit == AMAF and x.move < first.shape[2] - 1:
             player = distance & 1
-            scratch.first[player, 0, x.move], scratch.first[player, 1, x.move] = playouts, wins
+            first[player, 0, x.move], first[player, 1, x.move] = playouts, wins
             if terms.strict:
-                scratch.first[1 - player, 0, x.move] = scratch.first[1 - player, 1, x.move] = 0
-        place = len(played.line) - distance
-        played.line[place] = x.move
-        if terms.credit == MCTR:  # stones lie far away in memory
-            played.line_captured[place] = has_captured(memory, above, node)
+                first[1 - player, 0, x.move] = first[1 - player, 1, x.move] = 0
         node = above
-
-
-@part
-def has_captured(memory, before, after):
-    """Whether the move between two nodes captured: the player who comes to move has lost stones."""
-    words = memory.words.shape[1] // 2
-    for i in range(words):
-        if memory.words[before, words + i] != memory.words[after, i]:
-            return True
-    return False
 
 
 @compiled
@@ -328,17 +262,3 @@ def may_pass(terms, x, number, num_points, black):
     if x.passes == 1:
         return result_of(terms, np.int64(x.margin), black) >= 1
     return number * number <= num_points
-
-
-@part
-def is_black(terms, depth):
-    """Whether Black moves at nodes of a depth."""
-    return (depth & 1 == 0) == terms.black
-
-
-@part
-def result_of(terms, margin, black):
-    """The mover's result in halves for his area minus the other's, and whether he is Black."""
-    beyond = margin if black else -margin
-    result = 2 if beyond >= terms.win else 1 if beyond == terms.draw else 0
-    return result if black else 2 - result

@@ -20,7 +20,10 @@ from jaxgo.running import leaf_columns, leaf_results
 #: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has
 #: changed, but not those of others that it needs.
 CONSTANTS = (leaf_columns, leaf_results, sums, tick)
-MODULES = ("backup", "compiled", "descent", "histories", "knowledge", "nodes", "priors", "rows", "selection", "tree", "values")
+MODULES = (
+    "backup", "compiled", "descent", "earnings", "histories", "knowledge", "nodes", "priors", "rows", "selection", "terms",
+    "tree", "values",
+)  # fmt: skip
 
 
 #: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own

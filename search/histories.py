@@ -20,7 +20,7 @@ NUMBERS = {None: NO_CREDIT, "amaf": AMAF, "weighted_v1": WEIGHTED_V1, "weighted_
 
 
 class Played(NamedTuple):
-    """The K playouts of one leaf, T plies at most, and the d moves of the tree from a node to the leaf."""
+    """The K playouts of one leaf, T plies at most, the d moves of the tree from a node to the leaf, and what comes of both."""
 
     events: np.ndarray
     """int16 [leaves, K, T]: all leaves' moves, P for a pass, with `CAPTURE` where they captured; this one's in row `row[0]`."""
@@ -45,6 +45,10 @@ class Played(NamedTuple):
     """int16 [depth]: ends with the tree's moves to the leaf, of which the last d are below the node."""
     line_captured: np.ndarray
     """bool [depth]: whether they captured."""
+    used: np.ndarray
+    """int64 [M], scratch."""
+    earned: np.ndarray
+    """float64 [depth + 1, 1, 2, M]: what points earn the movers at the leaf and at each node above it, see `search.earnings`."""
 
     @classmethod
     def room(cls, moves: int, playouts: int, plies: int, depth: int) -> "Played":
@@ -55,33 +59,38 @@ class Played(NamedTuple):
             won=numbers[0], length=numbers[1], weights=np.empty((2, playouts, moves), np.float32), prefix=numbers[2],
             when=np.empty((2, playouts, moves), np.int32), plays=np.empty((2, playouts, plies + 1), np.int32),
             may_go_on=np.empty((2, moves), np.int32), line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
+            used=np.empty(moves, np.int64), earned=np.empty((depth + 1, 1, 2, moves)),
         )  # fmt: skip
 
 
 @part
-def read_nothing(played):
-    """There are no plies: the leaf is an end of the game."""
+def read_nothing(played, won):
+    """There are no plies: the leaf is an end of the game, with this result for its mover."""
     played.weights[:] = 0
     for k in range(len(played.won)):
+        played.won[k] = won
         played.length[k] = played.prefix[k] = 0
         played.plays[:, k, 0] = 0
 
 
 @part
-def read_playouts(played, credit, used):
-    """Fills `length` of this row's playouts, and what the rule of credit asks for: `prefix`, `when` and `plays`, or `weights`.
+def read_playouts(played, credit, row, results):
+    """Fills `won` and `length` of a row's playouts, and what the rule of credit asks for: `prefix`, `when` and `plays`, or
+    `weights`.
 
     Args:
       played: the leaf's playouts.
       credit: by which rule points earn.
-      used: scratch, int64 [M].
+      row: which row.
+      results: int8 [leaves, K], the playouts' results for the leaves' movers, in halves.
     """
+    played.row[0] = row
     if credit == MCTR:
-        used[:] = -1
+        played.used[:] = -1
     for k in range(len(played.won)):
-        events = played.events[played.row[0], k]
+        played.won[k], events = results[row, k], played.events[row, k]
         if credit == MCTR:
-            read_prefix(played, k, events, used)
+            read_prefix(played, k, events)
             continue
         length = played.length[k] = number_of_plies(events)
         played.weights[:, k, :] = 0
@@ -110,9 +119,10 @@ def number_of_plies(events):
 
 
 @part
-def read_prefix(played, k, events, used):
+def read_prefix(played, k, events):
     """Fills `prefix`, `when` and `plays` of a playout; `used` has no point with the number k yet."""
-    pass_move, end, when, plays = len(used) - 1, 0, played.when, played.plays
+    used, end, when, plays = played.used, 0, played.when, played.plays
+    pass_move = len(used) - 1
     when[:, k, :] = NEVER
     plays[:, k, 0] = 0
     while end < len(events) and events[end] >= 0:
@@ -149,7 +159,7 @@ def weigh(credit, played, depth, earned):
       credit: WEIGHTED_V1 or WEIGHTED_V2.
       played: the leaf's playouts.
       depth: d, of the leaf below the node.
-      earned: float64 [C, 2, M], gets the credits, and their sums times results, as its first.
+      earned: float64 [1, 2, M], gets the credits, and their sums times results.
     """
     top, pass_move = len(played.line) - depth, earned.shape[2] - 1
     earned[0, :, :] = 0.0
@@ -175,7 +185,7 @@ def weigh(credit, played, depth, earned):
 
 
 @part
-def share_prefixes(played, depth, legal, earned, used):
+def share_prefixes(played, depth, mine, theirs, earned):
     """What MCTR earns a node's mover: each of his k plies in a playout's prefix 1 / k.
 
     The prefix ends at the first ply that is illegal at the node for its colour, repeats a point or captures; that is left out
@@ -183,17 +193,16 @@ def share_prefixes(played, depth, legal, earned, used):
 
     Args:
       played, depth, earned: as of `weigh`.
-      legal: uint32 [2, words], where the node's mover and the other may play.
-      used: int64 [M], scratch: the points of the tree's moves.
+      mine, theirs: uint32 [words], where the node's mover and the other may play.
     """
-    top, pass_move = len(played.line) - depth, earned.shape[2] - 1
+    used, top, pass_move = played.used, len(played.line) - depth, earned.shape[2] - 1  # `used`: the points of the tree's moves
     earned[0, :, :] = 0.0
     used[:] = 0
     line, own, ended = 0, 0, False
     while not ended and line < depth:
         move = played.line[top + line]
         if move != pass_move:
-            ended = played.line_captured[top + line] or used[move] != 0 or not has_bit(legal[line & 1], move)
+            ended = played.line_captured[top + line] or used[move] != 0 or not has_bit(theirs if line & 1 else mine, move)
             if ended and line > 0:
                 break
             used[move] = 1
@@ -202,7 +211,7 @@ def share_prefixes(played, depth, legal, earned, used):
     leaf_player = depth & 1
     for player in range(2):
         for move in range(pass_move):
-            ends = used[move] != 0 or not has_bit(legal[player ^ leaf_player], move)
+            ends = used[move] != 0 or not has_bit(theirs if player ^ leaf_player else mine, move)
             played.may_go_on[player, move] = 0 if ends else NEVER
     shares = shares_won = 0.0
     for k in range(len(played.won)):

@@ -45,8 +45,8 @@ class Young(NamedTuple):
 ON_CPUS = RoundSize(256, 8)
 #: Playouts of a round on CPUs, at most: three rounds' records and moves lie in memory, 3 GB where they are longest.
 MOST_ON_CPUS = 1 << 18
-#: On other devices by weighted credits, of which the host looks at every playout's moves: it is what bounds them.
-BY_HISTORIES = RoundSize(256, 32)
+#: On other devices by weighted credits, of which the host's cores look at every playout's moves: these are what bounds them.
+BY_HISTORIES = RoundSize(1024, 128)
 #: Playouts of a round on another device, at most, and how they fall with the points of boards larger than 9x9: sixteen for each
 #: lane that an H100 runs at a time (at 19x19 half of those that it is given; above 22x22 eight). Lanes wait for a twelfth of the
 #: time at 9x9, a twentieth at 19x19.

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import functools
+import itertools
 import time
 
 import numpy as np
@@ -13,15 +14,18 @@ from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import Places, Room, Rows
 from jaxgo.running.request import Seed, seed_words
 from search import descent, histories
-from search.backup import Scratch, Terms, strike, take_results, take_round_back
+from search.backup import Scratch, strike, take_results, take_round_back
 from search.compiled import plain
 from search.descent import Constants, Ties, choose_and_ask
+from search.earnings import NOT_AHEAD, Ahead, earn_ahead
 from search.histories import Played
 from search.knowledge import Knowledge, Numbers
 from search.nodes import NONE
 from search.restrictions import Restrictions
 from search.round_size import Young
+from search.terms import Terms
 from search.tree import Tree
+from search.tree_needs import needs_histories
 
 #: Descents of the first round, all of which end at the root: what they tell of its moves is worth more than a few of these alone.
 #: A search of few playouts leaves the fewest of another round for these, as without any it would not know what to play.
@@ -36,6 +40,8 @@ PLAYOUTS_A_LOSS = 4
 FEWEST_LEAVES = 4
 #: Moves of the tree below its root for which there is room at first.
 LINE = 32
+#: Rounds of which helpers work out at a time what they earn: the oldest, and the one that comes to be.
+AHEAD = 2
 #: How long a wait for the device lasts before it looks whether it should stop, seconds.
 WAIT = 0.005
 
@@ -54,6 +60,8 @@ class _Round:
     """How many moves below the root the deepest of them lies."""
     call: object = None
     """The device's, None where nothing is left for it."""
+    ahead: Ahead | None = None
+    """What its leaves earn by weighted credits, where helpers work that out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,10 +92,14 @@ class Rounds:
       seed: of the playouts.
       in_flight: the most rounds under way at a time.
       stream: of the first leaf that the device plays.
+      helpers: threads that work out what a round's leaves earn by weighted credits; 1 for none beside that of the tree.
     """
 
-    def __init__(self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0):
+    def __init__(
+        self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0, helpers: int = 1
+    ):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
+        self._helpers = helpers if needs_histories(settings.rule) else 1
         self._under_way: collections.deque[_Round] = collections.deque()
         self._full: bool | None = None
         """Whether as many rounds are under way as may be; None where that is to be looked at anew."""
@@ -108,8 +120,7 @@ class Rounds:
         moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = plain(Scratch(
-            np.empty((2, 2, moves), np.int16), np.empty((1, 2, moves)), np.empty(moves, np.int64),
-            np.empty((2, 16 * tree.memory.words.shape[1]), np.int64),
+            np.empty((2, 2, moves), np.int16), np.empty((2, 16 * tree.memory.words.shape[1]), np.int64)
         ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._full, self._tried = None, False
@@ -217,18 +228,35 @@ class Rounds:
             self._take_back(oldest)
             self._under_way.popleft()
             raise
+        if self._helpers > 1:
+            self._look_ahead()
         self._take(oldest, results)
         self._under_way.popleft()
         self.seconds["back up"] += time.perf_counter() - start
+
+    def _look_ahead(self) -> None:
+        """Has helpers begin with the oldest rounds."""
+        for round in itertools.islice(self._under_way, AHEAD):
+            if round.ahead is not None or round.call is None or not self._device.done(round.call):
+                continue
+            try:
+                results = self._device.rows(round.call)
+            except Exception:  # it is told when the round's turn comes
+                return
+            round.ahead = Ahead(
+                self._helpers, self._tree.arrays, self._terms, round.leaves, round.rows, round.deepest, results
+            )  # fmt: skip
 
     def _take(self, done: _Round, results: Rows) -> None:
         tree, plies, held = self._tree, results.events.shape[2], self._played
         if done.deepest > len(held.line) or plies >= held.plays.shape[2]:
             held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * done.deepest)
         played = results.events, *held[1:]
-        take_results(
-            tree.arrays, self._terms, self._history, done.leaves, done.rows, tuple(results), played, self._scratch
-        )  # fmt: skip
+        for here, earned in [(slice(None), NOT_AHEAD)] if done.ahead is None else done.ahead.parts():
+            take_results(
+                tree.arrays, self._terms, self._history, done.leaves[here], done.rows[here], tuple(results), played, earned,
+                self._scratch,
+            )  # fmt: skip
 
     def compile(self, tree: Tree) -> None:
         """Compiles the loops, so that no clock runs meanwhile; `tree`, an empty one, is what they are tried on."""
@@ -242,6 +270,9 @@ class Rounds:
             self._take(_Round(none, none, 0), self._nothing)
         finally:
             self._tree = own
+        if self._helpers > 1:
+            nothing = self._nothing
+            earn_ahead(tree.arrays, self._terms, none, none, tuple(nothing), (nothing.events, *self._played[1:]), NOT_AHEAD)
         tree.compile()
         strike(tree.memory, tree.root, 0)
         take_round_back(tree.memory, none, 0, 0)

@@ -16,6 +16,7 @@ import numpy as np
 from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
+from jaxgo.base.processor import usable_cores
 from jaxgo.playing.policies.in_order import Policies
 from jaxgo.running.leaf_results import positions_of
 from jaxgo.running.request import check_seed
@@ -145,7 +146,8 @@ class Search:
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         stream = checks.integer("stream", stream, 0, checks.INT32_MAX)
-        self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream)
+        helpers = len(usable_cores()) // 2 if device is None else 1
+        self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream, helpers)
         self._plant(position)
 
     # What a program asks.

@@ -23,6 +23,7 @@ from jaxgo.playing.features import FEATURES, features
 from jaxgo.playing.wire import Fields, Records, captured_of, moves_of
 from jaxgo.results import outcome, sums
 from jaxgo.results.sums import square_sums
+from jaxgo.running import threads
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -217,10 +218,10 @@ class Room:
         """Takes `Rows.positions`."""
         self.rows.positions[...] = rows
 
-    def take_playouts(self, *rows: np.ndarray) -> None:
-        """Takes the rest of `Rows`, the last two only if moves are told."""
+    def take_playouts(self, *rows: np.ndarray, at_a_time: int = 1) -> None:
+        """Takes the rest of `Rows`, the last two only if moves are told, in at most so many threads."""
         for room, brought in zip(self.rows[1:], rows):
-            room[...] = brought
+            threads.copy([(room, brought)], at_a_time)
 
 
 def found(size: int, features: bool, rows: Rows) -> LeafResults:

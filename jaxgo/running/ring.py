@@ -39,6 +39,7 @@ import numpy as np
 
 from jaxgo.backends import exchange
 from jaxgo.backends.choice import backend_of
+from jaxgo.base.processor import usable_cores
 from jaxgo.base.trials import as_by_default
 from jaxgo.running import at_work, ring_program
 from jaxgo.running.leaf_results import Room
@@ -174,6 +175,7 @@ class Ring:
         line.under_way.append(self._under_way)
         self._new: _Load | None = None
         self._awaited: _Load | None = None
+        self._hands = 1  # threads that copy what the device has found
         self.flying = False
         """Whether its thread is at work."""
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
@@ -253,6 +255,7 @@ class Ring:
     def _run_whole_steps(self, function: Callable) -> None:
         """Runs the program step by step, each begun before the results of the one before are read."""
         begun: collections.deque[tuple[_Load, Any]] = collections.deque()
+        self._hands = max(1, len(usable_cores()) // len(self._line.under_way))
         while True:
             with self._news:
                 load = self._take() if self._may_take() else None
@@ -329,7 +332,7 @@ class Ring:
         done = self._awaited
         if done is not None:
             for call, where in done.parts():
-                call.room.take_playouts(*(x[where] for x in playouts))
+                call.room.take_playouts(*(x[where] for x in playouts), at_a_time=self._hands)
             with self._news:
                 self._under_way.popleft()
             for call in done.calls:

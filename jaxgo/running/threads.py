@@ -34,6 +34,9 @@ def begin(work: Callable[..., Any], *given: Any) -> concurrent.futures.Future:
 def copy(pairs: Sequence[tuple[np.ndarray, np.ndarray]], at_a_time: int) -> None:
     """Copies into the first array of each pair the second, all of whose first two axes are alike, in at most so many threads."""
     number = max(1, min(at_a_time, sum(target.nbytes for target, _ in pairs) // PIECE))
+    if number == 1:
+        _copy(pairs)
+        return
     longest = int(np.argmax(pairs[0][0].shape[:2]))
     split = [[np.array_split(array, number, longest) for array in pair] for pair in pairs]
     parts = [[(targets[i], sources[i]) for targets, sources in split] for i in range(number)]

@@ -64,7 +64,7 @@ def test_rounds_for_several_gpus_and_for_what_is_given():
 def test_what_is_slower_gets_fewer_playouts_a_leaf():
     """By policies, which the devices play more slowly; and where the host looks at each playout."""
     assert suited(9, [Gpu()], policy=True) == (8192, 256)
-    assert suited(9, [Gpu()], histories=True) == (256, 32)
+    assert suited(9, [Gpu()], histories=True) == (1024, 128)
 
 
 @pytest.mark.parametrize("size", range(MIN_SIZE, MAX_SIZE + 1))
