@@ -28,8 +28,6 @@ from jaxgo.running.request import Devices, Seed, seed_words
 from jaxgo.running.ring import Rings
 from jaxgo.running.ring_program import Shape
 
-#: Calls of fewer leaves are not shared out among workers.
-LEAST = 4
 #: Leaves of a call, playouts of a leaf (their sums in halves are int16), and playouts of a call, at most: their records lie on
 #: the device, three calls at a time.
 MOST_LEAVES, MOST_OF_A_LEAF, MOST_PLAYOUTS = 1 << 16, 16_000, 1 << 24
@@ -66,11 +64,10 @@ class Leaves:
         self.moves, self.features = checks.boolean("moves", moves), checks.boolean("features", features)
         self._seed = seed_words(seed)
         workers = workers_of(devices)
-        self._share, self._workers = -(-self.leaves // len(workers)), workers
         form, arrays = _form_of(policy, self.size)
-        self._shape = Shape(self.size, self._share, self.playouts, self.moves, form, self.features)
+        self._shape = Shape(self.size, self.leaves, self.playouts, self.moves, form, self.features)
         self._bounds = outcome.bounds(self.komi, self.size**2)
-        self._rings, self._busy = Rings(self._shape, workers, arrays), 0.0
+        self._workers, self._rings, self._busy = workers, Rings(self._shape, workers, arrays), 0.0
 
     @property
     def num_workers(self) -> int:
@@ -177,7 +174,7 @@ class Leaves:
         if columns.dtype != np.uint32 or columns.shape != (rows, count) or not 1 <= count <= self.leaves:
             wanted = f"uint32 of {rows} rows for 1 to {self.leaves} leaves"
             raise ValueError(f"columns must be {wanted}, not {columns.dtype} of shape {columns.shape}")
-        parts = max(-(-count // self._share), min(self.num_workers, -(-count // LEAST)))
+        parts = self._rings.parts_for(count)
         ends = [count * i // parts for i in range(parts + 1)]
         room = Room.of(self.size, count, self.playouts if self.moves else 0, self.features)
         return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))

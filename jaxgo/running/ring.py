@@ -45,15 +45,21 @@ from jaxgo.running import at_work, ring_program
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
-#: A place has room for so many calls, if they are no more playouts than this: together small ones cost less.
+#: A place has room for so many calls, if they are no more playouts than this: together small ones cost less. Of as many is a part
+#: of a call, at least, where rings are busy, however many there are: each step of a ring takes Python's lock for a while.
 TOGETHER, ENOUGH = 4, 1024
+#: Leaves of a part, at least, where devices play all of a step's playouts.
+LEAST = 4
 #: Steps that are under way on a device which plays all of a step's own: one that it plays, and one that is ready for it.
 STEPS = 2
-#: Seconds that a program waits for a call before it ends.
-PATIENCE = 0.002
-#: Seconds after which it ends in any case: where nothing else of jaxgo's waits for the device, and where something does. To begin
-#: one takes some 2 ms.
-LONGEST, LONGEST_OF_MANY = 0.25, 0.05
+#: Loads that a ring at work has before another ring begins, which takes longer than to play one more.
+APPETITE = 2
+#: Seconds that a program waits for a call before it ends, for each ring: to begin one takes some 2 ms, for most of which it holds
+#: Python's lock, which all rings need.
+PATIENCE = 0.001
+#: Seconds after which it ends in any case, for each ring, so that one of them ends as often however many there are: where nothing
+#: else of jaxgo's waits for the device, and where something does.
+LONGEST, LONGEST_OF_MANY = 0.125, 0.025
 
 
 @dataclasses.dataclass(eq=False)
@@ -101,10 +107,11 @@ class Line:
 
     def __init__(self) -> None:
         self.waiting: collections.deque[_Call] = collections.deque()
-        self.under_way: list[collections.deque[_Load]] = []
-        """What each ring has, the oldest first."""
-        self.news = threading.Condition()
-        """Guards both."""
+        self.rings: list[Ring] = []
+        self.idle: list[Ring] = []
+        """Rings whose programs wait for a call, the last to begin with that at the end."""
+        self.lock = threading.RLock()
+        """Guards all of it."""
         self.closed = False
 
 
@@ -112,17 +119,31 @@ class Rings:
     """Leaves on several devices, which share the work.
 
     Args:
-      shape: of a call.
+      shape: of the largest call.
       devices: one for each ring.
       policy: the arrays of the policy that the playouts ask.
     """
 
     def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
-        self._line = Line()
+        self._line, self._share = Line(), -(-shape.leaves // len(devices))
+        room = self._share
         if all(ring_program.flies(shape, backend_of(device)) for device in devices):
-            room = max(shape.leaves, min(TOGETHER * shape.leaves, ENOUGH // shape.playouts))
-            shape = dataclasses.replace(shape, leaves=room)
-        self.rings = [Ring(self._line, shape, device, policy) for device in devices]
+            self._share = max(self._share, min(shape.leaves, ENOUGH // shape.playouts))
+            room = max(self._share, min(TOGETHER * self._share, ENOUGH // shape.playouts))
+        self._shape = dataclasses.replace(shape, leaves=room)
+        self.rings = [Ring(self._line, self._shape, device, policy) for device in devices]
+
+    @property
+    def _are_idle(self) -> bool:
+        """Whether nothing is under way."""
+        return not any(ring.under_way for ring in self.rings)
+
+    def parts_for(self, count: int) -> int:
+        """Into how many parts a call of so many leaves is best divided: where nothing is under way one for each ring, but of a
+        playout for each lane, as fewer take as long; where rings have work, as few as possible."""
+        playouts, ring = count * self._shape.playouts, self.rings[0]
+        parts = min(len(self.rings), playouts // ring.least) if self._are_idle or not ring.flies else 1
+        return max(parts, -(-count // self._share))
 
     def compile(self) -> None:
         """Compiles the programs now, so that no later call has to."""
@@ -132,11 +153,12 @@ class Rings:
     def close(self) -> None:
         """Ends the rings' threads; calls that have not begun are dropped."""
         line = self._line
-        with line.news:
+        with line.lock:
             line.closed = True
             while line.waiting:
                 line.waiting.popleft().future.cancel()
-            line.news.notify_all()
+            for ring in line.idle:
+                ring.wake()
         for ring in self.rings:
             ring.close()
 
@@ -144,13 +166,17 @@ class Rings:
         """Begins calls on leaves, uint32 [columns, n] each; when the future is done, the room has what was found."""
         calls = [_Call(columns, room, concurrent.futures.Future()) for columns, room in parts]
         line = self._line
-        with line.news:
+        with line.lock:
             if line.closed:
                 raise RuntimeError("these Leaves are closed: they take no calls any more")
             line.waiting.extend(calls)
-            for ring in [ring for ring in self.rings if not ring.flying][: len(calls)]:
+            wanted = len(line.waiting)
+            for ring in line.idle[: -wanted - 1 : -1]:  # those that have just become so: others may end, and one more begins dear
+                ring.wake()
+            appetite = 1 if self._are_idle else APPETITE
+            more = wanted - sum(max(0, appetite - len(ring.under_way)) for ring in self.rings if ring.flying)
+            for ring in [ring for ring in self.rings if not ring.flying][: max(0, more)]:
                 ring.begin()
-            line.news.notify_all()
         return [call.future for call in calls]
 
 
@@ -165,14 +191,19 @@ class Ring:
     """
 
     def __init__(self, line: Line, shape: Shape, device: jax.Device, policy: Sequence[np.ndarray]):
-        self._line, self._waiting, self._news = line, line.waiting, line.news
+        self._line, self._waiting, self._lock = line, line.waiting, line.lock
+        self._news = threading.Condition(line.lock)
         self._backend, self._device, self._shape = backend_of(device), device, shape
         self._policy = tuple(policy)
-        self._flies = ring_program.flies(shape, self._backend)
-        self._places = PLACES if self._flies else STEPS
+        self.flies = ring_program.flies(shape, self._backend)
+        """Whether playouts stay under way from step to step."""
+        self.least = ring_program.lanes(shape, self._backend) if self.flies else LEAST * shape.playouts
+        """Playouts that are worth a part of a call."""
+        self._places = PLACES if self.flies else STEPS
         self._state: Any = None
-        self._under_way: collections.deque[_Load] = collections.deque()
-        line.under_way.append(self._under_way)
+        self.under_way: collections.deque[_Load] = collections.deque()
+        """What it has, the oldest first."""
+        line.rings.append(self)
         self._new: _Load | None = None
         self._awaited: _Load | None = None
         self._hands = 1  # threads that copy what the device has found
@@ -196,15 +227,19 @@ class Ring:
         self._pool.submit(self._fly)
         self._set_flying(True)
 
+    def wake(self) -> None:
+        """Has its program look for calls at once; the caller has the line's lock."""
+        self._news.notify()
+
     # In the device's thread, and those in which its program asks.
 
     def _fly(self) -> None:
         """Runs the device's program until no calls are left."""
         while True:
-            with self._news:
-                if self._under_way and all(load.unwanted for load in self._under_way):
+            with self._lock:
+                if self.under_way and all(load.unwanted for load in self.under_way):
                     self._begin_anew()
-                if not self._waiting and not self._under_way:
+                if not self._waiting and not self.under_way:
                     self._set_flying(False)
                     return
                 first = self._waiting[0] if self._waiting else None
@@ -219,14 +254,15 @@ class Ring:
         at_work.count(self._device, 1 if flying else -1)
 
     def _has_had_its_time(self, start: float) -> bool:
-        return time.perf_counter() - start > (LONGEST_OF_MANY if at_work.is_crowded(self._device) else LONGEST)
+        longest = LONGEST_OF_MANY if at_work.is_crowded(self._device) else LONGEST
+        return time.perf_counter() - start > longest * len(self._line.rings)
 
     def _run(self) -> None:
         """Runs the program once, or for all steps that follow each other."""
         shape, start = self._shape, time.perf_counter()
         self._counted = start
         function = ring_program.compiled(shape, (self._device,))
-        if not self._flies:
+        if not self.flies:
             self._run_whole_steps(function)
             return
         columns, numbers = self._room_to_ask()
@@ -255,9 +291,9 @@ class Ring:
     def _run_whole_steps(self, function: Callable) -> None:
         """Runs the program step by step, each begun before the results of the one before are read."""
         begun: collections.deque[tuple[_Load, Any]] = collections.deque()
-        self._hands = max(1, len(usable_cores()) // len(self._line.under_way))
+        self._hands = max(1, len(usable_cores()) // len(self._line.rings))
         while True:
-            with self._news:
+            with self._lock:
                 load = self._take() if self._may_take() else None
             if load is not None:
                 columns, numbers = self._room_to_ask()  # the device may be reading those of the step before
@@ -277,17 +313,20 @@ class Ring:
 
         It takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first.
         """
-        with self._news:
-            if not self._may_take() and not self._under_way and not self._line.closed:
-                self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
+        with self._lock:
+            if not self._may_take() and not self.under_way and not self._line.closed:
+                self._line.idle.append(self)
+                patience = PATIENCE * len(self._line.rings)
+                self._news.wait_for(lambda: self._may_take() or self._line.closed, patience)
+                self._line.idle.remove(self)
                 self._counted = time.perf_counter()
-            if self._under_way and all(load.unwanted for load in self._under_way):
+            if self.under_way and all(load.unwanted for load in self.under_way):
                 return False
             self._new = self._take() if self._may_take() else None
-            if not self._under_way:
+            if not self.under_way:
                 return False
-            self._awaited = None if self._may_take() else self._under_way[0]
-            ages = [load.count for load in self._under_way]
+            self._awaited = None if self._may_take() else self.under_way[0]
+            ages = [load.count for load in self.under_way]
         new, awaited = self._new, self._awaited
         if new is not None:
             for call, where in new.parts():
@@ -295,7 +334,7 @@ class Ring:
         # The rest is what memory held before: the program would make boards of it that no game has, and could loop for ever.
         columns[:, new.count if new else 0 :] = 0
         numbers[:5] = (
-            1, new.place if new else 0, new.count if new else 0, self._under_way[0].place, awaited.count if awaited else 0,
+            1, new.place if new else 0, new.count if new else 0, self.under_way[0].place, awaited.count if awaited else 0,
         )  # fmt: skip
         numbers[5:] = [*ages, *[0] * (PLACES - len(ages))]
         return True
@@ -304,22 +343,24 @@ class Ring:
         """Whether a call is waiting, and it is this ring's turn: no other has fewer under way."""
         while self._waiting and self._waiting[0].unwanted:
             self._waiting.popleft()
-        held = len(self._under_way)
-        return bool(self._waiting) and held < self._places and all(held <= len(others) for others in self._line.under_way)
+        held = len(self.under_way)
+        if not self._waiting or held >= self._places:
+            return False
+        return all(held <= len(ring.under_way) for ring in self._line.rings if ring.flying)
 
     def _take(self) -> _Load:
         """Takes this ring's share of the calls that wait, as far as they fit into a place."""
         calls: list[_Call] = []
         room, line = self._shape.leaves, self._waiting
-        share = -(-len(line) // len(self._line.under_way)) if self._flies else 1
+        share = -(-len(line) // len(self._line.rings)) if self.flies else 1
         while line and len(calls) < share and line[0].count <= room:
             call = line.popleft()
             if not calls or not call.unwanted:  # what was wanted when this ring's turn came is taken: a load is never empty
                 calls.append(call)
                 room -= call.count
-        last = self._under_way[-1].place if self._under_way else -1
+        last = self.under_way[-1].place if self.under_way else -1
         load = _Load(calls, (last + 1) % self._places)
-        self._under_way.append(load)
+        self.under_way.append(load)
         return load
 
     def _bring(self, positions: np.ndarray, *playouts: np.ndarray) -> None:
@@ -333,8 +374,8 @@ class Ring:
         if done is not None:
             for call, where in done.parts():
                 call.room.take_playouts(*(x[where] for x in playouts), at_a_time=self._hands)
-            with self._news:
-                self._under_way.popleft()
+            with self._lock:
+                self.under_way.popleft()
             for call in done.calls:
                 if call.future.set_running_or_notify_cancel():
                     call.future.set_result(None)
@@ -347,10 +388,10 @@ class Ring:
           first: the call that waited first when the program was begun: where none was taken, the one that fails, unless another
             ring has it by now. Calls that came later have nothing to do with it.
         """
-        with self._news:
+        with self._lock:
             failed = None
-            if self._under_way:
-                calls = self._under_way[0].calls
+            if self.under_way:
+                calls = self.under_way[0].calls
                 failed = calls.pop(0) if calls else None
             elif first is not None and first in self._waiting:
                 self._waiting.remove(first)
@@ -361,7 +402,7 @@ class Ring:
 
     def _begin_anew(self) -> None:
         """Begins with an empty ring again; what is under way and still wanted is played once more."""
-        calls = [call for load in self._under_way for call in load.calls if not call.unwanted]
+        calls = [call for load in self.under_way for call in load.calls if not call.unwanted]
         self._waiting.extendleft(reversed(calls))
-        self._under_way.clear()
+        self.under_way.clear()
         self._state = None

@@ -108,6 +108,12 @@ def flies(shape: Shape, backend: Backend) -> bool:
     return backend.flies_on(shape.size, shape.policy)
 
 
+def lanes(shape: Shape, backend: Backend) -> int:
+    """How many lanes play where playouts are left under way."""
+    per_lane = (PER_LANE if shape.policy is None else PER_LANE_BY_POLICY) * (MORE_PER_LANE if shape.size >= LARGE else 1)
+    return backend.lanes_for(backend.most_lanes(shape.size), shape.room // per_lane)
+
+
 def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
     """The state before the first call, of numpy arrays; empty where nothing is left under way."""
     if not flies(shape, backend):
@@ -122,10 +128,8 @@ def _empty(shape: Shape, backend: Backend) -> xla.Flight:
     """A flight without playouts, of numpy arrays."""
     with forms.within(backend.form):
         g = playing_geometry(shape.size)
-    per_lane = (PER_LANE if shape.policy is None else PER_LANE_BY_POLICY) * (MORE_PER_LANE if shape.size >= LARGE else 1)
-    lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room // per_lane)
     longest = max_plies(shape.size) if shape.moves else None
-    return xla.empty(g, lanes, PLACES * shape.room, longest, True, np.zeros((), np.uint32), _wants(shape))
+    return xla.empty(g, lanes(shape, backend), PLACES * shape.room, longest, True, np.zeros((), np.uint32), _wants(shape))
 
 
 def _wants(shape: Shape) -> Wants | None:

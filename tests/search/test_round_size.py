@@ -100,15 +100,15 @@ def test_small_rounds_are_more(size, playouts, rounds):
     assert rounds_in_flight(size, RoundSize(playouts, 1), [Gpu()]) == 4
 
 
-@pytest.mark.parametrize(("size", "leaves"), [(5, 16), (9, 128), (13, 128), (19, 256)])
-def test_young_trees(size, leaves):
+@pytest.mark.parametrize(("size", "leaves", "by_histories"), [(5, 16, 1024), (9, 128, 1024), (13, 128, 512), (19, 256, 256)])
+def test_young_trees(size, leaves, by_histories):
     """On CPUs they have small rounds; on a GPU, where a round takes as long as a game, one of a playout for about every lane."""
     assert of_young_trees(size, RoundSize(256, 8), None) == of_young_trees(size, RoundSize(256, 8), jax.devices()) == (4, 3)
     rounds = suited(size, [Gpu()])
     assert of_young_trees(size, rounds, [Gpu()]) == (leaves, 2)
     assert 0.4 < leaves * rounds.playouts / backend_of(Gpu()).most_lanes(size) < 1.1
     assert of_young_trees(size, RoundSize(64, 8), [Gpu()]) == (64, 2)
-    assert of_young_trees(size, suited(size, [Gpu()], histories=True), [Gpu()]) == (256, 2)
+    assert of_young_trees(size, suited(size, [Gpu()], histories=True), [Gpu()]) == (by_histories, 2)
     several = [Gpu() for _ in range(8)]
     assert of_young_trees(size, suited(size, several), several)[0] >= leaves
 

@@ -104,6 +104,33 @@ def test_calls_have_seeds_and_komi_of_their_own():
         np.testing.assert_array_equal(call.lead, -played.margin.sum(axis=1))
 
 
+def test_a_call_is_divided_among_workers_that_are_idle():
+    """Where they have work, parts are as large as fit: each step costs Python's lock, which all need. None is of fewer playouts than
+    lanes where nothing else is under way."""
+    leaves = Leaves(SIZE, 512, 8, devices=4)
+    first = leaves._rings.rings[0]
+    assert first.least >= 256 and leaves._rings.parts_for(32) == 1
+    assert [leaves._rings.parts_for(count) for count in (1, 511, 512)] == [1, min(4, 511 * 8 // first.least), 4]
+    first.under_way.append(ring._Load([], 0))
+    assert [leaves._rings.parts_for(count) for count in (1, 128, 129, 512)] == [1, 1, 2, 4]
+    first.under_way.clear()
+    leaves.close()
+
+
+def test_few_workers_do_what_few_can(monkeypatch):
+    """Another begins, which takes long, only where those at work have enough for a while."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=4)
+    begun, rings = [], leaves._rings.rings
+    for number, each in enumerate(rings):
+        monkeypatch.setattr(each, "begin", lambda number=number: (begun.append(number), setattr(rings[number], "flying", True)))
+    for expected in ([0], [0], [0, 1], [0, 1]):
+        start(leaves, 1, 0)
+        assert begun == expected
+        if len(rings[0].under_way) < 2:
+            rings[0].under_way.append(ring._Load([leaves._rings._line.waiting.popleft()], 0))
+    leaves.close()
+
+
 def test_dropped_calls_leave_no_trace():
     expected = one_by_one([16] * 6)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0])
@@ -183,6 +210,7 @@ def test_a_device_that_fails_late_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
     leaves, real, real_take = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2), ring_program.compiled, ring.Ring._take
     numbers, both_began, next_is_taken, taken = itertools.count(), threading.Barrier(2), threading.Event(), []
+    leaves._rings.rings[0].least = 1
 
     def failing(*_):
         number = next(numbers)
@@ -321,7 +349,7 @@ def test_whole_steps_follow_each_other(monkeypatch):
 
     only._bring = bringing
     monkeypatch.setattr(ring_program, "compiled", program)
-    with only._news:  # so that all six wait before the first begins
+    with only._lock:  # so that all six wait before the first begins
         under_way = [start(leaves, 2, 2 * i) for i in range(6)]
     found, failed = [], []
     for number, call in enumerate(under_way):
@@ -346,7 +374,8 @@ def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
         take, bring = rings[number]._take, rings[number]._bring
 
         def taking():
-            assert len(rings[number]._under_way) <= len(rings[1 - number]._under_way)
+            other = rings[1 - number]
+            assert not other.flying or len(rings[number].under_way) <= len(other.under_way)
             taken.append(number)
             return take()
 
