@@ -99,6 +99,11 @@ class TreePlayer:
             self._lessons.compile(size)
         self._search(Position.empty(size), self._begun(size)).compile()
 
+    @property
+    def fixed_policy(self) -> Policies:
+        """Whom playouts ask, if that does not learn; otherwise None."""
+        return self.policy if self._lessons is None else None
+
     def _search(self, position: Position, policy: Policies, **options) -> Search:
         return Search(position, rule=self.rule, policy=policy, **self.options, **options)
 

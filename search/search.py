@@ -142,6 +142,7 @@ class Search:
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers, moves=moves,
                 features=features, policy=policy,
             )  # fmt: skip
+        self._restricted = restrictions is not None
         young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
@@ -318,7 +319,8 @@ class Search:
     def advance(self, move: int) -> None:
         """Plays a move at the root; what the tree knows of the position that results is kept, and `retreat` goes back.
 
-        A move that the tree has not tried begins an empty one, from which nothing leads back.
+        A move that the tree has not tried begins an empty one, from which nothing leads back; so does any where there are
+        restrictions, which are of moves from the root.
 
         Raises:
           ValueError: the move is illegal or repeats an earlier position of the game.
@@ -333,7 +335,7 @@ class Search:
         before = self._position, self._history
         root_hash = tree[tree.root]["hash"] if tree.ready else hash_numbers(self._position.hash())
         self._history = np.append(self._history, root_hash)
-        if known:
+        if known and not self._restricted:
             tree.keep(move)
             self._earlier.append(before)
             self._position = after

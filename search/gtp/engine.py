@@ -124,6 +124,8 @@ class Engine:
             self.resignation = Resignation(self.options.resign)
         if not options.keys() <= CHANGED_AT_ONCE:
             self.thinker.forget()
+        if "threads" in options:  # programs are for so many
+            self.prepare()
 
     def count_no_time(self) -> None:
         """Notes that what has been done until now is on no player's clock, or on it already: commands may wait for it."""

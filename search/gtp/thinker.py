@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from jaxgo import BLACK, WHITE, Position
+from jaxgo.playing.policies.in_order import Policies
 from search.choice import Choice, Limits
 from search.game import Game
 from search.gtp import scoring
@@ -38,6 +39,10 @@ class Thought:
     komi: float
     seed: int
     """Of a flat bot's playouts."""
+    stream: int
+    """Likewise."""
+    policy: Policies
+    """Whom playouts asked: a flat bot's; a tree's where it does not learn."""
 
 
 class Thinker:
@@ -56,7 +61,7 @@ class Thinker:
         self._overheads: collections.deque[float] = collections.deque(maxlen=OVERHEADS_KEPT)
         """Of the last moves."""
         self._players: dict[tuple[float, bool], Player] = {}
-        self._compiled: set[int] = set()
+        self._compiled: set[tuple[int, int | None]] = set()
         self._cleanup = False  # of the last move
         self._games, self._used = 0, False
 
@@ -74,8 +79,9 @@ class Thinker:
         self._players.clear()
 
     def compile(self, size: int) -> bool:
-        """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet."""
-        if size in self._compiled:
+        """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet with as many
+        threads."""
+        if (size, self.options.threads) in self._compiled:
             return False
         player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.options.threads
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
@@ -95,7 +101,7 @@ class Thinker:
         game.forbidden()
         scoring.judge(game.position, all_live=self.options.cleanup, devices=devices)
         close(player)
-        self._compiled.add(size)
+        self._compiled.add((size, self.options.threads))
         return True
 
     def player(self, komi: float, cleanup: bool = False, restrictions: Restrictions | None = None) -> Player:
@@ -138,9 +144,11 @@ class Thinker:
             if late and more > 0 and isinstance(player, TreePlayer) and player.torn:
                 deadline += more
                 choice = player.genmove(position, game.history, self._limits(player, deadline - time.monotonic()), say, stop)
-            seed = 0 if isinstance(player, TreePlayer) else player.search.seed
             self._cleanup, self._used = cleanup, True
-            self.last = Thought(position, choice, komi, seed)
+            if isinstance(player, TreePlayer):
+                self.last = Thought(position, choice, komi, 0, 0, player.fixed_policy)
+            else:
+                self.last = Thought(position, choice, komi, player.search.seed, player.search.stream, player.search.policy)
             if report is not None and choice.playouts:
                 report(player, True)
         finally:

@@ -159,7 +159,10 @@ def _array(name: str, data: bytes) -> np.ndarray:
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read_header(stream)
+    try:
+        shape, fortran, dtype = read_header(stream)
+    except MemoryError:  # what Python's parser raises of brackets or signs too deep
+        raise ValueError(f"{name!r:.60} has a header that is no plain text of Python's") from None
     if dtype.kind not in "biufU" or not dtype.itemsize:
         raise ValueError(f"{name!r:.60} holds {dtype}, which are neither numbers nor texts")
     left, wanted = len(data) - stream.tell(), math.prod(shape) * dtype.itemsize

@@ -4,11 +4,33 @@ import socket
 import threading
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 #: Connections beyond those that may be accepted; with more, new ones are told "busy" at once.
 MORE_CONNECTIONS = 1_024
-#: Seconds that a connection may be idle, and connections that wait to be taken.
-_IDLE, _BACKLOG = 75, 2_048
+#: Seconds that a connection may be idle, and that it may take to its first request; connections that wait to be taken.
+_IDLE, _FIRST, _BACKLOG = 75, 20, 2_048
+
+
+class _Watched(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """A connection that is closed where no request comes, or only a part of its head: uvicorn counts the time after answers
+    alone, and until the next byte. Connections are few, and who is silent would keep others out."""
+
+    def connection_made(self, transport) -> None:
+        super().connection_made(transport)
+        self._watch = self.loop.call_later(_FIRST, self._look, None)
+
+    def connection_lost(self, exc) -> None:
+        self._watch.cancel()
+        super().connection_lost(exc)
+
+    def _look(self, before) -> None:
+        """Closes it, unless a request is under way, or has been since the last look, at which `before` was the last."""
+        last = self.cycle
+        if last is before and (last is None or last.response_complete):
+            self.transport.close()
+        else:
+            self._watch = self.loop.call_later(_IDLE, self._look, last)
 
 
 class Listener:
@@ -52,7 +74,7 @@ class Listener:
         self._server = uvicorn.Server(uvicorn.Config(
             application, lifespan="off", ws="none", loop="asyncio", log_config=None, log_level="error", access_log=False,
             proxy_headers=False, server_header=False, timeout_keep_alive=_IDLE, backlog=_BACKLOG,
-            limit_concurrency=most + MORE_CONNECTIONS,
+            limit_concurrency=most + MORE_CONNECTIONS, http=_Watched,
         ))  # fmt: skip
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, name="listens", daemon=True)
         self._socket.listen(_BACKLOG)  # so that nobody is turned away until the thread gets there

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from jaxgo import Position
+from search import Search
 from search.analysis.query import read_query
 from search.gtp.reports import Request
 from search.restrictions import Restriction, Restrictions
@@ -43,3 +45,18 @@ def test_the_longest_of_what_is_allowed_holds():
     said = [Restriction(False, -1, (7,), 4), Restriction(False, -1, (8,), 2)]
     found = Restrictions.of(said, 5)
     assert found.allow_until.tolist() == [0, 4] and np.argwhere(found.allowed).tolist() == [[1, 7], [1, 8]]
+
+
+@pytest.mark.parametrize("avoid", [True, False])
+def test_they_hold_from_every_root(avoid):
+    """From one that the tree has known as another's child, too."""
+    moves = (12,) if avoid else tuple({*range(26)} - {12})
+    limits = Restrictions.of([Restriction(avoid, colour, moves, 1) for colour in (1, -1)], 5)
+    moved_on = Search(Position.empty(5), leaves=16, playouts_per_leaf=4, seed=1, restrictions=limits)
+    moved_on.run(visits=2_000)
+    assert moved_on.tree.child(moved_on.tree.root, 18) >= 0
+    moved_on.advance(18)
+    moved_on.run(visits=1_000)
+    assert moved_on.statistics().visits[12] == 0 and moved_on.best() != 12
+    assert moved_on.visits == 1_000 and not moved_on.retreat()
+    moved_on.close()

@@ -123,7 +123,8 @@ def _last(engine) -> Thought:
 
 
 def _play_again(thought: Thought, playouts: int) -> Evaluation:
-    return evaluate(thought.position, playouts, komi=thought.komi, seed=thought.seed)
+    streams = [thought.stream]
+    return evaluate(thought.position, playouts, komi=thought.komi, seed=thought.seed, streams=streams, policy=thought.policy)
 
 
 COMMANDS = {

@@ -195,6 +195,17 @@ def test_parameters_are_told_and_changed():
     assert client.ok("kata-get-models") == "[]"
 
 
+def test_for_another_number_of_threads_everything_is_made_ready_at_once():
+    """Not on the clock of the next move."""
+    client = Client(4)
+    client.ok("genmove b")
+    assert not client.engine.thinker.compile(4)
+    client.ok("kata-set-param numSearchThreads 2")
+    assert not client.engine.thinker.compile(4)
+    client.ok("kata-set-param maxVisits 100")
+    assert not client.engine.thinker.compile(4)
+
+
 @pytest.mark.parametrize("bot", ["rave", "mc"])
 def test_a_move_is_looked_for_and_not_played(bot):
     client = Client(4, bot=bot)
@@ -303,15 +314,27 @@ def test_taking_back_keeps_what_was_thought():
     assert int(re.search(r"rootInfo visits (\d+)", line)[1]) >= 1000
 
 
-def test_playouts_of_the_reference_bot_are_counted_exactly():
-    client = Client(5, bot="amaf", visits=500, komi=0.5)
-    client.play("b C3")
-    position = client.engine.table.game.position
-    client.ok("genmove w")
-    seed = client.engine.thinker.last.seed
-    again = jaxgo.playouts(position, 500, seed=seed)
-    assert int(client.ok("ref-nodes")) == again.length.sum()
-    assert float(client.ok("ref-score")) == pytest.approx((again.margin > 0.5).mean(), abs=1e-6)
+@pytest.mark.parametrize("policy", [None, jaxgo.Capture(0.9)])
+def test_playouts_of_the_reference_bot_are_counted_exactly(policy):
+    """Of every search, each of which has a random stream of its own, and by the bot's policy."""
+    client = Client(5, bot="amaf", visits=500, komi=0.5, policy=policy)
+    for number, colour in enumerate("bwb"):
+        position, seed = client.engine.table.game.position, client.engine.options.seed
+        client.ok(f"genmove {colour}")
+        again = jaxgo.playouts(position, 500, seed=seed, streams=[number], policy=policy)
+        assert int(client.ok("ref-nodes")) == again.length.sum()
+        assert float(client.ok("ref-score")) == pytest.approx((again.margin > 0.5).mean(), abs=1e-6)
+
+
+def test_moves_of_a_tree_are_estimated_by_its_policy():
+    client = Client(5, bot="uct", visits=500, komi=0.5, policy=jaxgo.Capture(1.0))
+    client.ok("genmove b")
+    told, each = int(client.ok("ref-nodes")), client.engine.thinker.last.choice.playouts
+    expected, other = (
+        each * jaxgo.evaluate(jaxgo.Position.empty(5), 20_000, seed=1, policy=policy).length_mean[0]
+        for policy in (jaxgo.Capture(1.0), None)
+    )
+    assert abs(told - expected) < abs(told - other) / 3
 
 
 def test_maps_for_gogui():

@@ -102,6 +102,7 @@ def test_what_is_too_much_is_named(limits, field, text):
     (member(npy("(1, 5, 5)")), "claims to hold 25 bytes, and holds 0"),
     (member(npy("(10**9, 10**9)")), "malformed node"),
     (member(b"\x93NUMPY\x01\x00v\x00" + b"(" * 118), "the body must be a file"),
+    (member(b"\x93NUMPY\x01\x00\x29\x23" + b"-" * 9_000 + b"1"), "the body must be a file"),
     (member(npy("(1,)", "',i8'")), "the body must be a file"),
     (member(npy("({[]: 1},)")), "the body must be a file"),
     (member(npy("(1000000000, 1000000000)", data=b"x")), "claims to hold 1,000,000,000,000,000,000 bytes, and holds 1"),

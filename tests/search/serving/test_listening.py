@@ -1,9 +1,13 @@
 """The socket of the service."""
 
+import asyncio
+import socket
+
 import pytest
 
 pytest.importorskip("uvicorn", reason="Ray Serve is not installed: pip install 'jaxgo[cluster]'")
 
+from search.serving import listening  # noqa: E402
 from search.serving.listening import Listener  # noqa: E402
 from tests.search.serving.asking import post  # noqa: E402
 
@@ -37,3 +41,35 @@ def test_an_address_that_is_taken():
     with pytest.raises(OSError, match="Address already in use"):
         Listener("127.0.0.1", int(first.address.rpartition(":")[2]))
     first.close()
+
+
+async def slow(scope, receive, send) -> None:
+    """One that takes longer than a connection may be silent."""
+    await asyncio.sleep(1.0)
+    await echo(scope, receive, send)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /first HTTP/1.1\r\nHo", b"GET /first HTTP/1.1\r\nHost: x\r\n\r\nGET /sec"])
+def test_connections_that_say_nothing_are_closed(monkeypatch, sent):
+    """Before a request, in the middle of its head, and in the middle of the next one's."""
+    monkeypatch.setattr(listening, "_FIRST", 0.2)
+    monkeypatch.setattr(listening, "_IDLE", 0.2)
+    listener = Listener("127.0.0.1", 0)
+    listener.serve(echo, most=4)
+    with socket.create_connection(listener.address.split(":"), timeout=60) as connection:
+        connection.sendall(sent)
+        got = b""
+        while part := connection.recv(4096):
+            got += part
+    assert got.count(b"/first") == sent.count(b"\r\n\r\n")
+    assert post(listener.address, "/still").body == b"/still"
+    listener.close()
+
+
+def test_a_request_may_take_longer_than_that(monkeypatch):
+    monkeypatch.setattr(listening, "_FIRST", 0.2)
+    monkeypatch.setattr(listening, "_IDLE", 0.2)
+    listener = Listener("127.0.0.1", 0)
+    listener.serve(slow, most=4)
+    assert post(listener.address, "/late").body == b"/late"
+    listener.close()
