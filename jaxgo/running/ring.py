@@ -54,9 +54,9 @@ LEAST = 4
 STEPS = 2
 #: Loads that a ring at work has before another ring begins, which takes longer than to play one more.
 APPETITE = 2
-#: Seconds that a program waits for a call before it ends, for each ring: to begin one takes some 2 ms, for most of which it holds
-#: Python's lock, which all rings need.
-PATIENCE = 0.001
+#: Seconds that a program waits for a call before it ends: to begin one takes some 2 ms, for most of which it holds Python's lock,
+#: which all rings need.
+PATIENCE = 0.01
 #: Seconds after which it ends in any case, for each ring, so that one of them ends as often however many there are: where nothing
 #: else of jaxgo's waits for the device, and where something does.
 LONGEST, LONGEST_OF_MANY = 0.125, 0.025
@@ -316,8 +316,7 @@ class Ring:
         with self._lock:
             if not self._may_take() and not self.under_way and not self._line.closed:
                 self._line.idle.append(self)
-                patience = PATIENCE * len(self._line.rings)
-                self._news.wait_for(lambda: self._may_take() or self._line.closed, patience)
+                self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
                 self._line.idle.remove(self)
                 self._counted = time.perf_counter()
             if self.under_way and all(load.unwanted for load in self.under_way):
