@@ -57,9 +57,10 @@ APPETITE = 2
 #: Seconds that a program waits for a call before it ends: to begin one takes some 2 ms, for most of which it holds Python's lock,
 #: which all rings need.
 PATIENCE = 0.01
-#: Seconds after which it ends in any case, for each ring, so that one of them ends as often however many there are: where nothing
-#: else of jaxgo's waits for the device, and where something does.
-LONGEST, LONGEST_OF_MANY = 0.125, 0.025
+#: Seconds after which it ends in any case, that others may have the device: where nothing else of jaxgo's waits for it, and where
+#: something does. The next ring's lasts twice as long, and so on: one that ends soon is enough, and to begin them all again and
+#: again would keep Python's lock busy.
+LONGEST, LONGEST_OF_MANY = 0.25, 0.05
 
 
 @dataclasses.dataclass(eq=False)
@@ -204,6 +205,7 @@ class Ring:
         self.under_way: collections.deque[_Load] = collections.deque()
         """What it has, the oldest first."""
         line.rings.append(self)
+        self._number = len(line.rings)
         self._new: _Load | None = None
         self._awaited: _Load | None = None
         self._hands = 1  # threads that copy what the device has found
@@ -255,7 +257,7 @@ class Ring:
 
     def _has_had_its_time(self, start: float) -> bool:
         longest = LONGEST_OF_MANY if at_work.is_crowded(self._device) else LONGEST
-        return time.perf_counter() - start > longest * len(self._line.rings)
+        return time.perf_counter() - start > longest * self._number
 
     def _run(self) -> None:
         """Runs the program once, or for all steps that follow each other."""
