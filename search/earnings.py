@@ -20,7 +20,7 @@ from search.knowledge import Numbers
 from search.nodes import NONE, Memory, parent_of
 from search.terms import Terms, is_black, result_of
 
-#: The fewest playouts for which a thread is worth while, and the most bytes of what a round's leaves earn.
+#: The fewest playouts for which a thread is worth while, and the most bytes of what a round's leaves earn and of threads' room.
 FEWEST, MOST_BYTES = 512, 1 << 28
 #: Nothing has been worked out ahead.
 NOT_AHEAD = np.empty((0, 1, 1, 2, 1))
@@ -112,7 +112,8 @@ class Ahead:
     ):
         count, (playouts, plies), moves = len(leaves), results.events.shape[1:], Memory(*arrays).narrow.shape[3]
         shape = count, depth + 1, 1, 2, moves
-        pieces = min(helpers, count, count * playouts // FEWEST) if 8 * math.prod(shape) <= MOST_BYTES else 1
+        room = sum(array.nbytes for array in Played.room(moves, playouts, plies, depth))
+        pieces = min(helpers, count, count * playouts // FEWEST, (MOST_BYTES - 8 * math.prod(shape)) // room)
         self._parts: list[tuple[slice, np.ndarray, concurrent.futures.Future]] = []
         if pieces < 2:
             return
@@ -122,10 +123,12 @@ class Ahead:
             given = arrays, terms, leaves[here], rows[here], tuple(results), played, earned[here]
             self._parts.append((here, earned[here], threads.begin(earn_ahead, *given)))
 
+    def __len__(self) -> int:
+        """Threads that work on it; none where the round is small, or its earnings large."""
+        return len(self._parts)
+
     def parts(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Some leaves after others, and what they earn, as `search.backup.take_results` wants it; waits for each."""
         for here, earned, future in self._parts:
             future.result()
             yield here, earned
-        if not self._parts:
-            yield slice(None), NOT_AHEAD

@@ -252,7 +252,7 @@ class Rounds:
         if done.deepest > len(held.line) or plies >= held.plays.shape[2]:
             held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * done.deepest)
         played = results.events, *held[1:]
-        for here, earned in [(slice(None), NOT_AHEAD)] if done.ahead is None else done.ahead.parts():
+        for here, earned in done.ahead.parts() if done.ahead else [(slice(None), NOT_AHEAD)]:
             take_results(
                 tree.arrays, self._terms, self._history, done.leaves[here], done.rows[here], tuple(results), played, earned,
                 self._scratch,

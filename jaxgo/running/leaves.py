@@ -25,8 +25,8 @@ from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import LeafResults as LeafResults
 from jaxgo.running.leaf_results import Room, Rows, found
 from jaxgo.running.request import Devices, Seed, seed_words
-from jaxgo.running.ring import Rings
 from jaxgo.running.ring_program import Shape
+from jaxgo.running.rings import Rings
 
 #: Leaves of a call, playouts of a leaf (their sums in halves are int16), and playouts of a call, at most: their records lie on
 #: the device, three calls at a time.

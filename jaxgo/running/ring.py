@@ -15,8 +15,8 @@ left of the oldest leaves play for the younger ones meanwhile. So only the last 
 Stones are those of the player to move and of the other from the tree to the lanes and back; only the bounds of results, and who
 of both is Black, say anything of colours.
 
-Rings that work together take their calls from one line (`Line`), each as it comes round to it, so that one whose core does other
-work as well does less, and none waits for it. Of small calls a ring takes several together.
+Rings that work together (`jaxgo.running.rings`) take their calls from one line (`Line`), each as it comes round to it, so that
+one whose core does other work as well does less, and none waits for it. Of small calls a ring takes several together.
 
 On CPUs the program goes on while calls follow each other, and exchanges leaves and rows with the host as it runs
 (`jaxgo.backends.exchange`), as to begin it costs a third of a step's time; elsewhere it is begun for each step.
@@ -45,15 +45,8 @@ from jaxgo.running import at_work, ring_program
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring_program import NUMBERS, PLACES, Shape
 
-#: A place has room for so many calls, if they are no more playouts than this: together small ones cost less. Of as many is a part
-#: of a call, at least, where rings are busy, however many there are: each step of a ring takes Python's lock for a while.
-TOGETHER, ENOUGH = 4, 1024
-#: Leaves of a part, at least, where devices play all of a step's playouts.
-LEAST = 4
 #: Steps that are under way on a device which plays all of a step's own: one that it plays, and one that is ready for it.
 STEPS = 2
-#: Loads that a ring at work has before another ring begins, which takes longer than to play one more.
-APPETITE = 2
 #: Seconds that a program waits for a call before it ends: to begin one takes some 2 ms, for most of which it holds Python's lock,
 #: which all rings need.
 PATIENCE = 0.01
@@ -64,7 +57,7 @@ LONGEST, LONGEST_OF_MANY = 0.25, 0.05
 
 
 @dataclasses.dataclass(eq=False)
-class _Call:
+class Call:
     """Leaves on their way."""
 
     columns: np.ndarray
@@ -84,7 +77,7 @@ class _Call:
 class _Load:
     """Calls that a ring has taken together."""
 
-    calls: list[_Call]
+    calls: list[Call]
     place: int
 
     @property
@@ -95,7 +88,7 @@ class _Load:
     def unwanted(self) -> bool:
         return all(call.unwanted for call in self.calls)
 
-    def parts(self) -> Iterator[tuple[_Call, slice]]:
+    def parts(self) -> Iterator[tuple[Call, slice]]:
         """Each call, and which of the load's leaves are its."""
         start = 0
         for call in self.calls:
@@ -107,78 +100,13 @@ class Line:
     """Where calls wait for the rings that take them."""
 
     def __init__(self) -> None:
-        self.waiting: collections.deque[_Call] = collections.deque()
+        self.waiting: collections.deque[Call] = collections.deque()
         self.rings: list[Ring] = []
         self.idle: list[Ring] = []
         """Rings whose programs wait for a call, the last to begin with that at the end."""
         self.lock = threading.RLock()
         """Guards all of it."""
         self.closed = False
-
-
-class Rings:
-    """Leaves on several devices, which share the work.
-
-    Args:
-      shape: of the largest call.
-      devices: one for each ring.
-      policy: the arrays of the policy that the playouts ask.
-    """
-
-    def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
-        self._line, self._share = Line(), -(-shape.leaves // len(devices))
-        room = self._share
-        if all(ring_program.flies(shape, backend_of(device)) for device in devices):
-            self._share = max(self._share, min(shape.leaves, ENOUGH // shape.playouts))
-            room = max(self._share, min(TOGETHER * self._share, ENOUGH // shape.playouts))
-        self._shape = dataclasses.replace(shape, leaves=room)
-        self.rings = [Ring(self._line, self._shape, device, policy) for device in devices]
-
-    @property
-    def _are_idle(self) -> bool:
-        """Whether nothing is under way."""
-        return not any(ring.under_way for ring in self.rings)
-
-    def parts_for(self, count: int) -> int:
-        """Into how many parts a call of so many leaves is best divided: where nothing is under way one for each ring, but of a
-        playout for each lane, as fewer take as long; where rings have work, as few as possible."""
-        playouts, ring = count * self._shape.playouts, self.rings[0]
-        parts = min(len(self.rings), playouts // ring.least) if self._are_idle or not ring.flies else 1
-        return max(parts, -(-count // self._share))
-
-    def compile(self) -> None:
-        """Compiles the programs now, so that no later call has to."""
-        for ring in self.rings:
-            ring.compile()
-
-    def close(self) -> None:
-        """Ends the rings' threads; calls that have not begun are dropped."""
-        line = self._line
-        with line.lock:
-            line.closed = True
-            while line.waiting:
-                line.waiting.popleft().future.cancel()
-            for ring in line.idle:
-                ring.wake()
-        for ring in self.rings:
-            ring.close()
-
-    def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[concurrent.futures.Future]:
-        """Begins calls on leaves, uint32 [columns, n] each; when the future is done, the room has what was found."""
-        calls = [_Call(columns, room, concurrent.futures.Future()) for columns, room in parts]
-        line = self._line
-        with line.lock:
-            if line.closed:
-                raise RuntimeError("these Leaves are closed: they take no calls any more")
-            line.waiting.extend(calls)
-            wanted = len(line.waiting)
-            for ring in line.idle[: -wanted - 1 : -1]:  # those that have just become so: others may end, and one more begins dear
-                ring.wake()
-            appetite = 1 if self._are_idle else APPETITE
-            more = wanted - sum(max(0, appetite - len(ring.under_way)) for ring in self.rings if ring.flying)
-            for ring in [ring for ring in self.rings if not ring.flying][: max(0, more)]:
-                ring.begin()
-        return [call.future for call in calls]
 
 
 class Ring:
@@ -198,8 +126,6 @@ class Ring:
         self._policy = tuple(policy)
         self.flies = ring_program.flies(shape, self._backend)
         """Whether playouts stay under way from step to step."""
-        self.least = ring_program.lanes(shape, self._backend) if self.flies else LEAST * shape.playouts
-        """Playouts that are worth a part of a call."""
         self._places = PLACES if self.flies else STEPS
         self._state: Any = None
         self.under_way: collections.deque[_Load] = collections.deque()
@@ -351,7 +277,7 @@ class Ring:
 
     def _take(self) -> _Load:
         """Takes this ring's share of the calls that wait, as far as they fit into a place."""
-        calls: list[_Call] = []
+        calls: list[Call] = []
         room, line = self._shape.leaves, self._waiting
         share = -(-len(line) // len(self._line.rings)) if self.flies else 1
         while line and len(calls) < share and line[0].count <= room:
@@ -381,7 +307,7 @@ class Ring:
                 if call.future.set_running_or_notify_cancel():
                     call.future.set_result(None)
 
-    def _fail(self, error: BaseException, first: _Call | None) -> None:
+    def _fail(self, error: BaseException, first: Call | None) -> None:
         """Fails the oldest call; what else is under way is played anew.
 
         Args:

@@ -28,7 +28,7 @@ def helped(monkeypatch):
     class Noted(earnings.Ahead):
         def __init__(self, *arguments):
             super().__init__(*arguments)
-            pieces.append(len(self._parts))
+            pieces.append(len(self))
 
     monkeypatch.setattr(earnings, "FEWEST", 1)
     monkeypatch.setattr(rounds, "Ahead", Noted)

@@ -15,7 +15,7 @@ from jaxgo.backends import choice
 from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.programs import Programs
 from jaxgo.base.processor import usable_cores
-from jaxgo.running import at_work, ring, ring_program
+from jaxgo.running import at_work, ring, ring_program, rings
 from tests.positions import FEW
 
 SIZE, LEAVES, PLAYOUTS = 5, 16, 4
@@ -75,7 +75,7 @@ def test_small_calls_are_taken_together(monkeypatch, devices):
     for call, result in zip(under_way, expected):
         assert_equal(leaves.gather(call), result)
     taken = [len(load.calls) for load, _ in loads]
-    assert sum(taken) == 40 and 1 < max(taken) and max(load.count for load, _ in loads) <= ring.TOGETHER * LEAVES
+    assert sum(taken) == 40 and 1 < max(taken) and max(load.count for load, _ in loads) <= rings.TOGETHER * LEAVES
     assert all(len(load.calls) <= -(-waiting // devices) for load, waiting in loads)
 
 
@@ -102,33 +102,6 @@ def test_calls_have_seeds_and_komi_of_their_own():
         moved = Position.empty(SIZE, 4).play(np.arange(4))
         played = jaxgo.playouts(moved, PLAYOUTS, seed=seed)
         np.testing.assert_array_equal(call.lead, -played.margin.sum(axis=1))
-
-
-def test_a_call_is_divided_among_workers_that_are_idle():
-    """Where they have work, parts are as large as fit: each step costs Python's lock, which all need. None is of fewer playouts than
-    lanes where nothing else is under way."""
-    leaves = Leaves(SIZE, 512, 8, devices=4)
-    first = leaves._rings.rings[0]
-    assert first.least >= 256 and leaves._rings.parts_for(32) == 1
-    assert [leaves._rings.parts_for(count) for count in (1, 511, 512)] == [1, min(4, 511 * 8 // first.least), 4]
-    first.under_way.append(ring._Load([], 0))
-    assert [leaves._rings.parts_for(count) for count in (1, 128, 129, 512)] == [1, 1, 2, 4]
-    first.under_way.clear()
-    leaves.close()
-
-
-def test_few_workers_do_what_few_can(monkeypatch):
-    """Another begins, which takes long, only where those at work have enough for a while."""
-    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=4)
-    begun, rings = [], leaves._rings.rings
-    for number, each in enumerate(rings):
-        monkeypatch.setattr(each, "begin", lambda number=number: (begun.append(number), setattr(rings[number], "flying", True)))
-    for expected in ([0], [0], [0, 1], [0, 1]):
-        start(leaves, 1, 0)
-        assert begun == expected
-        if len(rings[0].under_way) < 2:
-            rings[0].under_way.append(ring._Load([leaves._rings._line.waiting.popleft()], 0))
-    leaves.close()
 
 
 def test_dropped_calls_leave_no_trace():
@@ -210,7 +183,7 @@ def test_a_device_that_fails_late_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
     leaves, real, real_take = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2), ring_program.compiled, ring.Ring._take
     numbers, both_began, next_is_taken, taken = itertools.count(), threading.Barrier(2), threading.Event(), []
-    leaves._rings.rings[0].least = 1
+    leaves._rings._least = 1
 
     def failing(*_):
         number = next(numbers)
@@ -270,6 +243,7 @@ def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
     expected = one_by_one(COUNTS, moves=moves)
     monkeypatch.setattr(ring, "backend_of", lambda device: Silent())
     monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
+    monkeypatch.setattr(rings, "backend_of", ring.backend_of)
     monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._lowered))
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
     under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
@@ -307,6 +281,7 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves, policy)
     expected = one_by_one(COUNTS[:4], moves=moves, policy=policy)
     monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
     monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
+    monkeypatch.setattr(rings, "backend_of", ring.backend_of)
     monkeypatch.setattr(ring_program, "compiled", Programs(ring_program._lowered))
     assert choice.backend_of(jax.devices()[0]).flies_on(SIZE)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves, policy=policy)
@@ -337,6 +312,7 @@ def test_whole_steps_follow_each_other(monkeypatch):
 
     monkeypatch.setattr(ring, "backend_of", lambda device: Whole())
     monkeypatch.setattr(ring_program, "backend_of", ring.backend_of)
+    monkeypatch.setattr(rings, "backend_of", ring.backend_of)
     monkeypatch.setattr(ring_program, "compiled", programs)
     expected = one_by_one([2] * 6)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
@@ -368,14 +344,14 @@ def test_whole_steps_follow_each_other(monkeypatch):
 def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
     """One that is slow leaves calls to the other; none has more under way than the other while calls are waiting."""
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=2)
-    taken, rings, line = [], leaves._rings.rings, leaves._rings.rings[0]._waiting
+    taken, both, line = [], leaves._rings.rings, leaves._rings.rings[0]._waiting
 
     def watched(number: int, slow: bool) -> None:
-        take, bring = rings[number]._take, rings[number]._bring
+        take, bring = both[number]._take, both[number]._bring
 
         def taking():
-            other = rings[1 - number]
-            assert not other.flying or len(rings[number].under_way) <= len(other.under_way)
+            other = both[1 - number]
+            assert not other.flying or len(both[number].under_way) <= len(other.under_way)
             taken.append(number)
             return take()
 
@@ -385,7 +361,7 @@ def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
                 time.sleep(0.001)
             bring(*found)
 
-        rings[number]._take, rings[number]._bring = taking, bringing
+        both[number]._take, both[number]._bring = taking, bringing
 
     watched(0, slow=True), watched(1, slow=False)
     under_way = [start(leaves, 1, i) for i in range(24)]

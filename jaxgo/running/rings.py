@@ -1,0 +1,89 @@
+"""Rings of leaves on several devices, which share the work: how calls are divided among them, and which of them are at work."""
+
+import concurrent.futures
+import dataclasses
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from jaxgo.backends.choice import backend_of
+from jaxgo.running import ring_program
+from jaxgo.running.leaf_results import Room
+from jaxgo.running.ring import Call, Line, Ring
+from jaxgo.running.ring_program import Shape
+
+#: A place has room for so many calls, if they are no more playouts than this: together small ones cost less. Of as many is a part
+#: of a call, at least, where rings are busy, however many there are: each step of a ring takes Python's lock for a while.
+TOGETHER, ENOUGH = 4, 1024
+#: Leaves of a part, at least, where devices play all of a step's playouts.
+LEAST = 4
+#: Loads that a ring at work has before another ring begins, which takes longer than to play one more.
+APPETITE = 2
+
+
+class Rings:
+    """Leaves on several devices, which share the work.
+
+    Args:
+      shape: of the largest call.
+      devices: one for each ring.
+      policy: the arrays of the policy that the playouts ask.
+    """
+
+    def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
+        backends = [backend_of(device) for device in devices]
+        self._fly = all(ring_program.flies(shape, backend) for backend in backends)
+        self._line, self._share = Line(), -(-shape.leaves // len(devices))
+        room = self._share
+        if self._fly:
+            self._share = max(self._share, min(shape.leaves, ENOUGH // shape.playouts))
+            room = max(self._share, min(TOGETHER * self._share, ENOUGH // shape.playouts))
+        self._shape = dataclasses.replace(shape, leaves=room)
+        self._least = ring_program.lanes(self._shape, backends[0]) if self._fly else LEAST * shape.playouts
+        self.rings = [Ring(self._line, self._shape, device, policy) for device in devices]
+
+    @property
+    def _are_idle(self) -> bool:
+        """Whether nothing is under way."""
+        return not any(ring.under_way for ring in self.rings)
+
+    def parts_for(self, count: int) -> int:
+        """Into how many parts a call of so many leaves is best divided: where nothing is under way one for each ring, but of a
+        playout for each lane, as fewer take as long; where rings have work, as few as possible."""
+        parts = min(len(self.rings), count * self._shape.playouts // self._least) if self._are_idle or not self._fly else 1
+        return max(parts, -(-count // self._share))
+
+    def compile(self) -> None:
+        """Compiles the programs now, so that no later call has to."""
+        for ring in self.rings:
+            ring.compile()
+
+    def close(self) -> None:
+        """Ends the rings' threads; calls that have not begun are dropped."""
+        line = self._line
+        with line.lock:
+            line.closed = True
+            while line.waiting:
+                line.waiting.popleft().future.cancel()
+            for ring in line.idle:
+                ring.wake()
+        for ring in self.rings:
+            ring.close()
+
+    def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[concurrent.futures.Future]:
+        """Begins calls on leaves, uint32 [columns, n] each; when the future is done, the room has what was found."""
+        calls = [Call(columns, room, concurrent.futures.Future()) for columns, room in parts]
+        line = self._line
+        with line.lock:
+            if line.closed:
+                raise RuntimeError("these Leaves are closed: they take no calls any more")
+            line.waiting.extend(calls)
+            wanted = len(line.waiting)
+            for ring in line.idle[: -wanted - 1 : -1]:  # those that have just become so: others may end, and one more begins dear
+                ring.wake()
+            appetite = 1 if self._are_idle else APPETITE
+            more = wanted - sum(max(0, appetite - len(ring.under_way)) for ring in self.rings if ring.flying)
+            for ring in [ring for ring in self.rings if not ring.flying][: max(0, more)]:
+                ring.begin()
+        return [call.future for call in calls]

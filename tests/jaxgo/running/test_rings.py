@@ -1,0 +1,32 @@
+"""Rings of several workers: how calls are divided among them, and which begin."""
+
+from jaxgo import Leaves
+from jaxgo.running import ring
+from tests.jaxgo.running.test_ring import LEAVES, PLAYOUTS, SIZE, start
+
+
+def test_a_call_is_divided_among_workers_that_are_idle():
+    """Where they have work, parts are as large as fit: each step costs Python's lock, which all need. None is of fewer playouts than
+    lanes where nothing else is under way."""
+    leaves = Leaves(SIZE, 512, 8, devices=4)
+    first, least = leaves._rings.rings[0], leaves._rings._least
+    assert least >= 256 and leaves._rings.parts_for(32) == 1
+    assert [leaves._rings.parts_for(count) for count in (1, 511, 512)] == [1, min(4, 511 * 8 // least), 4]
+    first.under_way.append(ring._Load([], 0))
+    assert [leaves._rings.parts_for(count) for count in (1, 128, 129, 512)] == [1, 1, 2, 4]
+    first.under_way.clear()
+    leaves.close()
+
+
+def test_few_workers_do_what_few_can(monkeypatch):
+    """Another begins, which takes long, only where those at work have enough for a while."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=4)
+    begun, rings = [], leaves._rings.rings
+    for number, each in enumerate(rings):
+        monkeypatch.setattr(each, "begin", lambda number=number: (begun.append(number), setattr(rings[number], "flying", True)))
+    for expected in ([0], [0], [0, 1], [0, 1]):
+        start(leaves, 1, 0)
+        assert begun == expected
+        if len(rings[0].under_way) < 2:
+            rings[0].under_way.append(ring._Load([leaves._rings._line.waiting.popleft()], 0))
+    leaves.close()
