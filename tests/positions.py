@@ -8,6 +8,7 @@ import pytest
 import jaxgo
 from tests import referee
 from tests.referee import Game
+from tests.wide import mostly_wide
 
 SIZES = {5: 600, 9: 200, 13: 60, 19: 20}
 """Board sizes of the tests of exactness, and how many playouts per position they play: the larger, the slower to check."""
@@ -20,8 +21,9 @@ USUAL_SIZES = (2, 3, 5, 7, 9, 13, 16, 19, 25)
 
 
 def every_size() -> list:
-    """All sizes, as parameters of a test; slow are those that are not usual."""
-    return [size if size in USUAL_SIZES else pytest.param(size, marks=pytest.mark.slow) for size in range(2, 26)]
+    """All sizes, as parameters of a test; slow are those that are not usual, and wide those of which others are like them."""
+    usual = mostly_wide(USUAL_SIZES, {2, 5, 9, 19})
+    return [*usual, *(pytest.param(size, marks=pytest.mark.slow) for size in range(2, 26) if size not in USUAL_SIZES)]
 
 
 def from_games(*games: Game) -> jaxgo.Position:

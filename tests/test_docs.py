@@ -32,6 +32,7 @@ def test_links_lead_somewhere(page):
     assert not missing
 
 
+@pytest.mark.wide
 def test_the_site_is_made_without_a_warning(tmp_path):
     """With the reference of the API, from the docstrings."""
     pytest.importorskip("sphinx")

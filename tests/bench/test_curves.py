@@ -11,6 +11,7 @@ from tests.bench.running import LITTLE, assert_says_what_it_ran_on, assert_sprea
 pytestmark = pytest.mark.usefixtures("few_workers")
 
 
+@pytest.mark.wide
 def test_scaling() -> None:
     document = result_of("scaling", "--sizes", "5", *LITTLE)
     assert_says_what_it_ran_on(document, "scaling")
@@ -21,6 +22,7 @@ def test_scaling() -> None:
     assert document["growth"][0]["cost_ratio"] > 0
 
 
+@pytest.mark.wide
 def test_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A few points of each, one of which cannot be measured: it is named, and the others are there."""
     few = {"CALLS": (1, 8), "POSITIONS": (1, 8), "LANES": (16,), "DEVICES": (1, 3), "LEAVES": (4, 8, 70000), "PLAYOUTS": (2,)}

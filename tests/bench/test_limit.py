@@ -56,6 +56,7 @@ def test_ticks_are_counted() -> None:
     assert counted["needed"] < counted["lane_ticks"] < counted["needed"] + 96
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("many_playouts")  # compiled as for users: else the tick is another loop
 def test_limit(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "limit.png"

@@ -19,6 +19,7 @@ from bench.match import _Progress
 from bench.matches.engine import find_gnugo
 from jaxgo import cli
 from jaxgo.base import source
+from tests.wide import wide
 
 pytestmark = pytest.mark.usefixtures("many_playouts")
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
@@ -90,6 +91,7 @@ def kept(tmp_path_factory) -> pathlib.Path:
     return folder
 
 
+@pytest.mark.wide
 def test_a_match_is_the_same_however_it_is_spread(kept):
     """Two games by one worker and by two; colours alternate, and every game is in the document."""
     done = match(*LITTLE, "--games", "2", "--workers", "2", "--seed", "7", "--json")
@@ -105,7 +107,7 @@ def test_a_match_is_the_same_however_it_is_spread(kept):
     assert document["interval"][0] <= document["score"] <= document["interval"][1]
 
 
-@pytest.mark.parametrize("arguments", [(*QUICK, "--games", "2000", "--workers", "1"), (*AT_ONCE[:-1], "200")])
+@pytest.mark.parametrize("arguments", [(*QUICK, "--games", "2000", "--workers", "1"), *wide(((*AT_ONCE[:-1], "200"),))])
 def test_an_interrupted_match_reports_its_games_and_ends(arguments, tmp_path):
     """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
     with begun(*arguments, "--json", "--output", str(tmp_path)) as process:
@@ -131,6 +133,7 @@ def test_an_interruption_at_the_very_beginning_is_quiet():
     assert err == ""
 
 
+@pytest.mark.wide
 def test_a_process_that_is_lost_ends_the_match_with_what_is_finished(tmp_path):
     """As the system does where memory runs out."""
     with begun(*QUICK, "--games", "2000", "--workers", "2", "--output", str(tmp_path)) as process:
@@ -185,6 +188,7 @@ def test_a_match_goes_on_after_it_was_killed(tmp_path, capfd):
     assert "holds a match with seed 0, not 1" in capfd.readouterr().err
 
 
+@pytest.mark.wide
 def test_a_match_at_once_that_was_killed_goes_on_with_the_same_games(tmp_path, capfd):
     """In another process, one by one; together they are the games of a match that nothing has stopped."""
     options = (*AT_ONCE, "--json")
@@ -236,6 +240,7 @@ def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
     assert re.search("Scripted absent: .*, failures 1$", done.stdout, re.M)
 
 
+@pytest.mark.wide
 def test_engines_end_with_the_match():
     """With Ctrl-C, and when the match is killed."""
     for number in (signal.SIGINT, signal.SIGKILL):

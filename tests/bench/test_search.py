@@ -8,6 +8,7 @@ from tests.bench.running import assert_says_what_it_ran_on, assert_spread, resul
 pytestmark = pytest.mark.usefixtures("few_workers")
 
 
+@pytest.mark.wide
 def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {"rave": ("rave", 16, 8), "v1": ("rave-v1", 16, 8)}
     monkeypatch.setattr(search, "SEARCHES", few)
@@ -35,6 +36,7 @@ def test_search_of_one_kind() -> None:
     assert document["host"] == []
 
 
+@pytest.mark.wide
 def test_analysis() -> None:
     document = result_of("analysis", "--sizes", "5", "--runs", "1", "--count", "4096")
     assert_says_what_it_ran_on(document, "analysis")

@@ -10,6 +10,7 @@ from tests.bench.running import assert_says_what_it_ran_on, assert_spread, resul
 pytestmark = pytest.mark.usefixtures("few_workers")
 
 
+@pytest.mark.wide
 def test_startup(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`jaxgo evaluate` is started; of `genmove`, which compiles for half a minute, how it would be."""
     lines = []

@@ -8,6 +8,7 @@ from tests.bench.running import LITTLE, assert_says_what_it_ran_on, assert_sprea
 pytestmark = pytest.mark.usefixtures("few_workers")
 
 
+@pytest.mark.wide
 def test_throughput(throughput_document: dict) -> None:
     document = throughput_document
     assert_says_what_it_ran_on(document, "throughput")

@@ -19,6 +19,7 @@ from jaxgo.cli import main, version
 from search import bots
 from search.commands import genmove, selfplay
 from search.players import _FLAT, _TREES
+from tests.wide import wide
 
 GAME = "(;SZ[5]KM[0.5];B[cc];W[cb];B[bb];W[dc])"
 FEW = ("--visits", "200", "--leaves", "8", "--playouts-per-leaf", "4")
@@ -34,6 +35,7 @@ def test_every_bot_has_a_summary_and_a_player():
     assert set(bots.SUMMARIES) == set(_TREES) | set(_FLAT)
 
 
+@pytest.mark.wide
 def test_genmove_says_where_no_playout_has_been_through_a_move():
     done = run("genmove", "--size", "3", "--bot", "ucb", "--visits", "1")
     assert done.returncode == 0, done.stderr
@@ -54,7 +56,7 @@ def test_genmove_prints_the_move_and_why(tmp_path):
     assert picture.stat().st_size > 5000
 
 
-@pytest.mark.parametrize("bot", ["rave", "wamaf"])
+@pytest.mark.parametrize("bot", ["rave", *wide("wamaf")])
 def test_genmove_json_is_the_result_and_reproducible(bot, capfd, monkeypatch):
     """In this process, and for a bot with a tree in one of its own."""
     command, outputs = ["genmove", "-", *FEW, "--bot", bot, "--json", "--seed", "3"], []
@@ -125,7 +127,7 @@ def test_bad_usage_is_one_line_and_status_2(arguments, message, capfd):
     assert message in printed.err
 
 
-@pytest.mark.parametrize("bot", ["uct", "amaf"])
+@pytest.mark.parametrize("bot", ["amaf", *wide("uct")])
 def test_ctrl_c_ends_the_thinking_with_a_move(bot):
     """The move is chosen from what there is, and the status says that it was interrupted."""
     command = [sys.executable, "-m", "jaxgo", "genmove", "--size", "5", "--bot", bot, "--seconds", "300", *FEW[2:]]
@@ -191,6 +193,7 @@ def test_a_record_says_how_to_play_it_again(tmp_path):
     assert source.startswith(f"jaxgo {version()}")
 
 
+@pytest.mark.wide
 def test_two_runs_do_not_write_to_one_folder(tmp_path, capfd):
     """They would play the same games; when one ends, the folder is free."""
     from search.commands.selfplay import _taken

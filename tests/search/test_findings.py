@@ -74,6 +74,7 @@ def test_both_protocols_tell_the_same_of_the_same_search(monkeypatch):
         assert numbers(said.partition(" rootInfo")[2], key)[0] == pytest.approx(reply["rootInfo"][key], rel=1e-5)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("tree", [True, False])
 def test_the_forms_of_both_hold_the_same_ownership(searched, position, tree):
     found = Findings.of(searched[not tree], EVERYTHING)

@@ -7,6 +7,7 @@ from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.trees import assert_same_trees, nodes_by_path, rave_visits
+from tests.wide import wide
 
 LEAVES, PLAYOUTS = 16, 4
 """Of every search here, and in the modules beside this one: fewer programs to compile."""
@@ -30,7 +31,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("size, plies", [(5, 4), (9, 20)])
+@pytest.mark.parametrize("size, plies", [(5, 4), *wide((9, 20))])
 def test_histories_and_reductions_give_the_same_tree(size, plies, options):
     game, rule = middle_game(size, plies, seed=1), Rave(**OPTIONS[options])
     histories, reductions = (grown(game, rule, updates, komi=0.5).tree for updates in ("histories", "reductions"))

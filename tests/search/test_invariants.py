@@ -12,6 +12,7 @@ from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.trees import nodes_by_path, told
+from tests.wide import mostly_wide
 
 LEAVES, PLAYOUTS = 16, 4
 RULES = {
@@ -68,9 +69,10 @@ def assert_sound(tree: Tree, rule, full: bool = False) -> None:
 
 
 CASES = [(size, plies, name) for size, plies in ((3, 2), (5, 3), (9, 30)) for name in RULES]
+FEW = [(size, plies, name) for size, plies, name in CASES if size == 5 or name == "v1"]
 
 
-@pytest.mark.parametrize("size, plies, name", CASES)
+@pytest.mark.parametrize("size, plies, name", mostly_wide(CASES, FEW))
 def test_invariants(size, plies, name):
     search = make(size, plies, RULES[name], seed=size, komi=float(size), in_flight=1 + size % 2)
     for visits in (1, 70, 300, 301, 700):

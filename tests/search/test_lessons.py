@@ -13,6 +13,7 @@ from search.gtp.table import Table
 from search.lessons import BATCHES, PLAYOUTS, SEED, Lessons, lessons_of
 from search.selfplay import Limited, play_game
 from search.shared import SharedLeaves
+from tests.wide import wide
 
 START = Position.empty(5)
 KOMI = 0.5
@@ -86,7 +87,7 @@ def game(bot, policy, seed=3):
     return play_game(*(Limited(player, Limits(visits=300)) for player in players), Game(START, KOMI)).game.moves
 
 
-@pytest.mark.parametrize("bot", ["uct", "amaf"])
+@pytest.mark.parametrize("bot", ["amaf", *wide("uct")])
 def test_a_bot_plays_by_what_it_has_learned(bot):
     """Games can be repeated; where it is never asked, what has been learned changes none."""
     learning, uniform = (game(bot, policy) for policy in (jaxgo.Advisor(0.9), None))
@@ -94,6 +95,7 @@ def test_a_bot_plays_by_what_it_has_learned(bot):
     assert game(bot, jaxgo.Advisor(0.0)) == uniform
 
 
+@pytest.mark.wide
 def test_a_search_goes_on_by_another_policy():
     """Its tree stays; its next playouts are those of a search that had the policy from then on."""
     table = jaxgo.AdvisorTable(5).update(jaxgo.playouts(START, 200, moves=True), START)

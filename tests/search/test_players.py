@@ -13,9 +13,10 @@ from search.choice import passing_wins
 from search.flat import next_step
 from search.selfplay import Limited, play_game
 from tests import referee
+from tests.wide import mostly_wide
 
 
-@pytest.mark.parametrize("bot", SUMMARIES)
+@pytest.mark.parametrize("bot", mostly_wide(SUMMARIES, {"rave", "uct", "mc", "wamaf", "mctr"}))
 def test_every_bot_plays_a_legal_game_to_its_end(bot):
     """The referee finds every move legal; both ends pass, and superko is kept (`Game.play` would refuse)."""
     players = [make_player(bot, komi=0.5, leaves=16, playouts_per_leaf=8, seed=s) for s in (1, 2)]

@@ -13,6 +13,7 @@ from search.gtp.protocol import Failure
 from search.gtp.table import Table
 from search.rounds import FIRST_LEAVES
 from tests.search.gtp.client import Client
+from tests.wide import wide
 
 PLAYOUTS, SEED = 4, 11
 POLICY = jaxgo.Capture(1.0)
@@ -25,6 +26,7 @@ CORNER = """
 """
 
 
+@pytest.mark.wide
 def test_a_trees_playouts_are_the_engines():
     """The root's first ones, leaf by leaf, are those of `jaxgo.evaluate` by the same policy, and others than without."""
     position = Position.from_ascii(CORNER)
@@ -42,7 +44,7 @@ def test_a_trees_playouts_are_the_engines():
     search.close()
 
 
-@pytest.mark.parametrize("bot", ["rave", "mc"])
+@pytest.mark.parametrize("bot", ["rave", *wide("mc")])
 def test_gtp_plays_by_it(bot):
     """The engine's move is the player's who asks the policy."""
     options = {"seed": SEED, "policy": POLICY} | ({"leaves": FIRST_LEAVES, "playouts_per_leaf": PLAYOUTS} if bot == "rave" else {})

@@ -20,6 +20,7 @@ from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.scalar_tree import ScalarTree
 from tests.search.trees import nodes_by_path
+from tests.wide import mostly_wide, wide
 
 SEED = 5
 #: Those that were asked for: most trees here begin at the same root.
@@ -118,8 +119,8 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("leaves, in_flight", [(1, 1), (16, 3), (1, 6)])
+@pytest.mark.parametrize("name", mostly_wide(RULES, {"ucb1", "rave", "grave loose", "v1", "mctr", "rave with knowledge"}))
+@pytest.mark.parametrize("leaves, in_flight", [(16, 3), *wide((1, 1), (1, 6))])
 def test_rounds_of_leaves(name, leaves, in_flight):
     """Descents one after the other, each leaving its losses behind, for every rule; results in the order of the rounds."""
     options = {"komi": 0.5, "playouts": 4, "leaves": leaves, "in_flight": in_flight}
@@ -129,7 +130,7 @@ def test_rounds_of_leaves(name, leaves, in_flight):
 
 
 @pytest.mark.parametrize("name", ["ucb1", "rave", "rave with knowledge"])
-@pytest.mark.parametrize(("share", "losses"), [(0.05, 4), (0.5, 1), (1.0, 3)])
+@pytest.mark.parametrize(("share", "losses"), [(0.5, 1), *wide((0.05, 4), (1.0, 3))])
 def test_shares_and_virtual_losses(name, share, losses):
     """However many playouts may be under way, and whatever they count meanwhile."""
     options = {"komi": 0.5, "playouts": 4, "leaves": 8, "in_flight": 6, "share": share, "losses": losses}
@@ -137,7 +138,7 @@ def test_shares_and_virtual_losses(name, share, losses):
     assert_same_tree(search.tree, scalar)
 
 
-@pytest.mark.parametrize("name", ["ucb1", "rave", "rave loose", "v2"])
+@pytest.mark.parametrize("name", ["rave", *wide("ucb1", "rave loose", "v2")])
 def test_rounds_with_ends_and_repetitions(name):
     """Several leaves of a round may be the same end of the game, or repeat the same position."""
     how = {"playouts": 4, "leaves": 16, "in_flight": 2, "share": 0.2, "losses": 4}
@@ -146,7 +147,7 @@ def test_rounds_with_ends_and_repetitions(name):
     assert scalar.ended > 20 and scalar.struck > 0
 
 
-@pytest.mark.parametrize("name", ["ucb1 greedy", "rave", "rave hand loose", "grave", "v1", "mctr"])
+@pytest.mark.parametrize("name", ["rave", "mctr", *wide("ucb1 greedy", "rave hand loose", "grave", "v1")])
 def test_games_that_end_in_the_tree(name):
     """On 3x3 few plies fill the board: the tree holds ends of the game, draws among their results, and they are visited again."""
     search, scalar = grow_both(parse(CLOSE)[0], RULES[name], 150, komi=-9)
@@ -155,14 +156,15 @@ def test_games_that_end_in_the_tree(name):
     assert any(node.wins % 2 for node in scalar.nodes().values()), "no draws"
 
 
-@pytest.mark.parametrize("name", ["ucb1", "rave", "grave loose"])
+@pytest.mark.parametrize("name", ["rave", *wide("ucb1", "grave loose")])
 def test_eight_playouts_of_each_leaf(name):
     search, scalar = grow_both(Game(3, to_play=-1), RULES[name], 8 * 60, komi=9, playouts=8)
     assert_same_tree(search.tree, scalar)
     assert search.visits == 480
 
 
-@pytest.mark.parametrize("name", ["ucb1", "rave loose"])
+@pytest.mark.wide
+@pytest.mark.parametrize("name", ["rave loose", *wide("ucb1")])
 def test_rounds_on_9x9(name):
     search, scalar = grow_both(middle_game(9, 50, seed=4), RULES[name], 4 * 40, komi=7.0, playouts=4, leaves=16)
     assert_same_tree(search.tree, scalar)

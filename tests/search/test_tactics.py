@@ -11,6 +11,7 @@ from search.ownership import positions_of
 from search.selection import UCB1, Rave
 from tests.search.tactics import PROBLEMS, SEKI
 from tests.search.trees import nodes_by_path
+from tests.wide import wide
 
 TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr")
 FLAT = ("amaf", "wamaf", "wamaf2", "mctr", "mctr-capture", "mc", "ucb")
@@ -25,8 +26,10 @@ def player(bot: str, komi: float, **options):
 
 #: Bots whose programs take longer to compile than the problems to solve.
 SELDOM = ("wamaf2", "mctr-capture", "mc", "rave-v1", "grave")
+#: Bots of the default suite here: one that grows a tree by each of two rules, and a flat one.
+OFTEN = ("rave", "uct", "amaf")
 SOLVABLE = [
-    pytest.param(bot, problem, id=f"{bot}-{problem.name}", marks=[pytest.mark.slow] if bot in SELDOM else [])
+    pytest.param(bot, problem, id=f"{bot}-{problem.name}", marks=[] if bot in OFTEN else pytest.mark.slow if bot in SELDOM else pytest.mark.wide)
     for problem in PROBLEMS
     for bot in TREES + FLAT
     if not ("ko" in problem.name and bot in BLIND_TO_KO)
@@ -46,7 +49,7 @@ def test_fills_no_own_eye(bot):
     assert player(bot, 0.5).genmove(position, None, LIMITS).move == 25
 
 
-@pytest.mark.parametrize("bot", ["rave", "grave", "uct"])
+@pytest.mark.parametrize("bot", ["rave", *wide("grave", "uct")])
 @pytest.mark.parametrize(("colour", "komi"), [(1, -3.5), (-1, 3.5)])
 def test_leaves_a_winning_seki_alone(bot, colour, komi):
     position = jaxgo.Position.from_ascii(SEKI, to_play=colour)
@@ -108,7 +111,7 @@ def test_captures_dead_stones_before_passing_when_asked(bot):
     assert player(bot, komi, cleanup=True).genmove(position, None, LIMITS).move != 25
 
 
-@pytest.mark.parametrize("bot", ["rave", "uct", "amaf", "wamaf"])
+@pytest.mark.parametrize("bot", ["rave", "amaf", *wide("uct", "wamaf")])
 def test_the_best_move_forbidden_by_superko(bot):
     """The decisive ko, with the position after it already in the game's history."""
     problem = next(p for p in PROBLEMS if "ko" in p.name)
@@ -120,7 +123,7 @@ def test_the_best_move_forbidden_by_superko(bot):
     assert choice.visits[answer] == 0
 
 
-@pytest.mark.parametrize("bot", ["rave", "uct", "ucb", "mc", "amaf"])
+@pytest.mark.parametrize("bot", ["rave", "mc", *wide("uct", "ucb", "amaf")])
 @pytest.mark.parametrize("visits", [1, 8, 64])
 def test_superko_holds_for_moves_that_nothing_has_tried(bot, visits):
     """All moves but the last lead back to an earlier position; so few playouts that most moves get none."""

@@ -17,6 +17,7 @@ from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game
 from tests.search.trees import assert_same_trees, nodes_by_path, told
+from tests.wide import wide
 
 LEAVES, PLAYOUTS = 16, 4
 
@@ -165,7 +166,7 @@ def test_only_the_last_roots_are_held():
     search.close()
 
 
-@pytest.mark.parametrize("leaves", [0, 30, 300])
+@pytest.mark.parametrize("leaves", [0, 300, *wide(30)])
 @pytest.mark.parametrize("name", RULES)
 def test_a_small_tree_holds_earlier_roots_as_long_as_there_is_room(name, leaves):
     """A long game with moves taken back; other moves follow. All nodes and bytes are accounted for at every step."""

@@ -11,6 +11,7 @@ from bench.matches.playing import Match, play
 from bench.matches.referee import OWN
 from search import Rave
 from search.tree_needs import memory_for
+from tests.wide import wide
 
 GAMES = range(1, 7)
 
@@ -36,7 +37,9 @@ def side_by_side(match: Match, numbers, most: int = 6, enough: int = 10**6) -> d
     return found
 
 
-@pytest.fixture(scope="module", params=[("wamaf", "mc"), ("amaf:visits=9", "amaf"), ("ucb", "mc"), ("rave:visits=40", "mc")])
+@pytest.fixture(scope="module", params=[
+    *wide((("wamaf", "mc"),), (("ucb", "mc"),), (("rave:visits=40", "mc"),)), ("amaf:visits=9", "amaf"),
+])  # fmt: skip
 def match(request) -> Match:
     return match_of(*request.param)
 
@@ -47,7 +50,7 @@ def expected(match) -> dict[int, tuple[dict, bytes]]:
     return {number: without_times(*play(match, number)) for number in GAMES}
 
 
-@pytest.mark.parametrize("most", [1, 4, 6])
+@pytest.mark.parametrize("most", [1, 4, *wide(6)])
 def test_games_are_those_played_one_by_one(match, expected, most):
     """Move by move, with what the players said of each; all different."""
     found = side_by_side(match, GAMES, most)

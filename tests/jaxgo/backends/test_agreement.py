@@ -11,6 +11,7 @@ from jaxgo.backends import agreement, gpu, options, remembered, xla
 from jaxgo.backends.agreement import Agreement, of_kernel
 from jaxgo.backends.choice import backend_of
 from jaxgo.backends.gpu import SWITCH, Gpu, Nvidia
+from tests.wide import wide
 
 CPU = jax.local_devices(backend="cpu")[0]
 
@@ -56,7 +57,7 @@ def test_xlas_own_playouts_agree():
     assert agreement.compare(CPU, 3, xla.play_all) == ""
 
 
-@pytest.mark.parametrize("field", ["first_white", "margin", "events"])
+@pytest.mark.parametrize("field", ["margin", *wide("first_white", "events")])
 def test_one_wrong_bit_is_found(field):
     assert agreement.compare(CPU, 3, wrong_in(field)) == f"its playouts differ from XLA's in {field!r}"
 
@@ -153,6 +154,7 @@ def test_backends_of_gpus():
     assert type(backend_of(Device("gpu", "PJRT C API\nrocm 60000"))) is Gpu
 
 
+@pytest.mark.wide
 def test_playouts_by_a_gpus_backend_without_kernel_are_the_same():
     """The form for GPUs: no single loops, 64-bit words on large boards."""
     from jaxgo.board.geometry import geometry

@@ -15,6 +15,7 @@ from jaxgo.base import forms, one_loop, trials
 from jaxgo.board.geometry import geometry
 from jaxgo.playing import draws, playout
 from tests.processes import run_with_devices
+from tests.wide import wide
 
 
 def test_ticks_are_vectors_here():
@@ -103,12 +104,13 @@ def test_a_trial_does_not_see_the_callers_settings():
 
 
 @pytest.mark.parametrize(
-    "setting", ["jax.disable_jit()", "jax.transfer_guard('disallow')", pytest.param("jax.debug_nans()", marks=pytest.mark.slow)]
+    "setting", ["jax.disable_jit()", *wide("jax.transfer_guard('disallow')"), pytest.param("jax.debug_nans()", marks=pytest.mark.slow)]
 )
 def test_the_first_use_may_be_under_any_setting(setting):
     """In a process of its own, so that nothing has been tried before; inside a trace too."""
     code = f"""
 import jax, jaxgo
+from tests.wide import wide
 position = jaxgo.Position.empty(3)
 with {setting}:
     print(jaxgo.evaluate(position, 20, komi=0.5, seed=1, max_plies=6).sums.wins[0], jax.device_get(position.score())[0])

@@ -14,6 +14,7 @@ from jaxgo.backends.gpu import Nvidia
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.running import jobs, ring_program
 from jaxgo.running.ring_program import Shape
+from tests.wide import wide
 
 POSITION = jaxgo.Position.empty(3)
 
@@ -63,7 +64,9 @@ def test_another_version_with_the_same_program_lowers_once(folder, monkeypatch):
     assert again == 0 and (same == ownership).all() and len(files(folder)) == 1
 
 
-@pytest.mark.parametrize("damaged", [lambda data: b"", lambda data: data[:-1], lambda data: data[:99] + b"?" + data[100:]])
+@pytest.mark.parametrize("damaged", [
+    *wide(lambda data: b"", lambda data: data[:-1]), lambda data: data[:99] + b"?" + data[100:],
+])
 def test_what_is_damaged_is_made_anew(folder, monkeypatch, damaged):
     _, ownership = evaluated(monkeypatch)
     (file,) = files(folder)
@@ -84,7 +87,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_harm(folder, monkeypatch):
     assert evaluated(monkeypatch)[0] == evaluated(monkeypatch)[0] == 1
 
 
-@pytest.mark.parametrize("entry", [b"", b"\0", b"\xff", b"../../nothing", b"0" * 64])
+@pytest.mark.parametrize("entry", [b"", b"../../nothing", *wide(b"\0", b"\xff", b"0" * 64)])
 def test_a_list_that_is_damaged_is_written_anew(folder, monkeypatch, entry):
     _, ownership = evaluated(monkeypatch)
     (listed,) = (path for path in folder.glob("programs/*/*"))

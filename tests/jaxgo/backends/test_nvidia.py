@@ -27,6 +27,7 @@ from jaxgo.playing.tick import Preference
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_position
 from tests.positions import from_games, middle_game
 from tests.referee import Game
+from tests.wide import wide
 
 #: Playouts of each position that records have room for, and that are asked for.
 ROOM, NUMBER = 25, 23
@@ -101,7 +102,7 @@ def test_playouts_are_xlas(first_plays, moves):
     assert (found.events is not None) == moves and bool(found.first_black) == first_plays
 
 
-@pytest.mark.parametrize("size", [2, 9])
+@pytest.mark.parametrize("size", [2, *wide(9)])
 def test_playouts_of_other_sizes(size):
     assert_plays(size)
 
@@ -178,6 +179,7 @@ def assert_plays_by(size: int, name: str) -> None:
     assert not all(map(np.array_equal, jax.tree.leaves(found), jax.tree.leaves(uniform)))
 
 
+@pytest.mark.wide
 def test_playouts_by_policies_are_xlas():
     assert_plays_by(5, "all")
 
@@ -195,7 +197,7 @@ def test_playouts_by_policies_of_other_sizes(size):
     assert_plays_by(size, "all")
 
 
-@pytest.mark.parametrize("looking", [1, nvidia.LOOKING, 32])
+@pytest.mark.parametrize("looking", [1, *wide(nvidia.LOOKING, 32)])
 def test_waiting_leaves_no_trace(monkeypatch, looking):
     """However many lanes of a warp must wait before they look."""
     expected = by_xla(5, a_job(5), policies(5)["all"])

@@ -210,5 +210,6 @@ def explicit_sharding() -> None:
         np.testing.assert_array_equal(jax.jit(lambda p: jaxgo.simulate(p, 6).margin)(sharded), margins)
 
 
+@pytest.mark.wide
 def test_explicit_sharding():
     run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.explicit_sharding()", lightly=True)

@@ -72,6 +72,7 @@ def test_figures_are_the_librarys(capsys: pytest.CaptureFixture) -> None:
     np.testing.assert_array_equal(position["amaf"]["white"]["visits"], expected.amaf_visits[0, 1])
 
 
+@pytest.mark.wide
 def test_a_policy_can_be_asked(capsys: pytest.CaptureFixture, tmp_path: pathlib.Path) -> None:
     table, position = jaxgo.AdvisorTable(9), jaxgo.Position.from_sgf(GAME, move=30)
     played = jaxgo.playouts(position, 100, moves=True)
@@ -87,6 +88,7 @@ def test_a_policy_can_be_asked(capsys: pytest.CaptureFixture, tmp_path: pathlib.
     assert uniform["policy"] is None and uniform["positions"][0]["win_rate"] != float(expected.win_rate[0])
 
 
+@pytest.mark.wide
 def test_a_row_is_the_same_however_it_is_asked_for(capsys: pytest.CaptureFixture) -> None:
     alone = _json(capsys, GAME, "--move", "10", "--playouts", "60")["positions"]
     every = _json(capsys, GAME, "--all", "--playouts", "60")["positions"]
@@ -350,6 +352,7 @@ def test_ctrl_c_prints_what_is_finished(tmp_path: pathlib.Path) -> None:
     assert time.monotonic() - start < 30
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("many_playouts")
 def test_sigterm_prints_what_is_finished_too() -> None:
     process = _start_long_run("--json")

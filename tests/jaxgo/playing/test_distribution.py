@@ -13,6 +13,7 @@ import jaxgo
 from tests import chi_square, exact, referee
 from tests.positions import from_games, middle_game, validate
 from tests.referee import Game
+from tests.wide import mostly_wide
 
 # Uniformity and independence of all later moves.
 
@@ -96,7 +97,7 @@ def empty_9x9(many_playouts) -> dict[float, jaxgo.Evaluation]:
     return {komi: jaxgo.evaluate(position, COUNT, komi=komi, seed=int(10 * komi)) for komi in PUBLISHED_SCORES}
 
 
-@pytest.mark.parametrize("komi", PUBLISHED_SCORES)
+@pytest.mark.parametrize("komi", mostly_wide(PUBLISHED_SCORES, {0.0, 7.5}))
 def test_scores_are_the_reference_bots(empty_9x9, komi):
     evaluation = empty_9x9[komi]
     assert evaluation.num_playouts.tolist() == [COUNT]

@@ -18,6 +18,7 @@ from jaxgo.playing.features import features
 from tests import scalar_features
 from tests.positions import from_games
 from tests.referee import Game, parse
+from tests.wide import wide
 
 #: Positions of a call.
 ROOM = 512
@@ -70,7 +71,7 @@ def positions(size: int, count: int, seed: int) -> tuple[list[Game], list[tuple[
 
 
 @pytest.mark.parametrize(("size", "count", "form"), [
-    (5, 15 * ROOM, forms.CPU), (9, 4 * ROOM, forms.CPU), (2, ROOM, forms.PLAIN), (16, 20, forms.CPU),
+    (5, 15 * ROOM, forms.CPU), (2, ROOM, forms.PLAIN), *wide((9, 4 * ROOM, forms.CPU), (16, 20, forms.CPU)),
 ])  # fmt: skip
 def test_sets_are_the_scalar_versions(size, count, form):
     """In more than 10^4 positions, in all."""

@@ -17,6 +17,7 @@ from jaxgo.board import rules
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.playing import draws
 from jaxgo.playing.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
+from tests.wide import wide
 
 LANES = 64
 
@@ -53,7 +54,7 @@ def g(size) -> Iterator[Geometry]:
         yield layout
 
 
-@pytest.mark.parametrize("size", [3, 5, 7, 9, pytest.param(13, marks=pytest.mark.slow), 16])
+@pytest.mark.parametrize("size", [3, 9, *wide(5, 7, 16), pytest.param(13, marks=pytest.mark.slow)])
 def test_only_the_ko_is_forgone(g, size):
     """Barred and dead points are illegal by the exact rules, but for one point right after a capture: the ko."""
     step = jax.jit(lambda lanes: in_one_loop(functools.partial(tick, g), lanes))

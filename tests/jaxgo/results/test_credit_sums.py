@@ -13,6 +13,7 @@ from jaxgo.playing.tick import CAPTURE
 from jaxgo.playing.wire import Records, Table, captured_of, columns_of, moves_of, table_of
 from jaxgo.results import credit_sums, credits
 from jaxgo.running import chunks, request
+from tests.wide import wide
 
 SIZE = 5
 P = SIZE * SIZE
@@ -93,7 +94,7 @@ def test_sums_of_random_plies(monkeypatch, rule, batch, count, positions, playou
     np.testing.assert_array_equal(credit_sums.units(np.asarray(found)), expected(rule, records, table_of(columns), legal, valid))
 
 
-@pytest.mark.parametrize("rule", ["amaf", "mctr_capture"])
+@pytest.mark.parametrize("rule", ["mctr_capture", *wide("amaf")])
 def test_sums_do_not_depend_on_chunks_or_devices(monkeypatch, rule):
     """One worker with large chunks, and three with small ones."""
     position = jaxgo.Position.concatenate([jaxgo.Position.empty(SIZE).play(12), jaxgo.Position.empty(SIZE)])

@@ -165,6 +165,7 @@ def test_saving_and_loading(tmp_path, positions, whole):
         jaxgo.Evaluation.load(tmp_path / "missing.npz")
 
 
+@pytest.mark.wide
 def test_a_stream_of_evaluations_ends_with_the_whole(positions):
     asked = dict(num_playouts=300_000, seed=1, max_plies=1)  # so that not all parts are there before the first is looked at
     expected = jaxgo.evaluate(positions, **asked)

@@ -9,6 +9,7 @@ import jaxgo
 from jaxgo.results import credits
 from tests import referee
 from tests.rounding import UNITS, in_units
+from tests.wide import mostly_wide
 
 POINTS = 25
 
@@ -31,13 +32,14 @@ def assert_same(found: jaxgo.MoveStatistics, expected: jaxgo.MoveStatistics) -> 
     assert found.num_playouts == expected.num_playouts
 
 
-@pytest.mark.parametrize("rule", credits.RULES)
+@pytest.mark.parametrize("rule", mostly_wide(credits.RULES, {"amaf", "weighted_v1", "mctr_capture"}))
 def test_both_ways_agree_to_the_last_bit(position, playouts, rule):
     """At a komi with draws."""
     device = jaxgo.move_statistics(position, 3000, rule=rule, komi=1.0, seed=3)
     assert_same(device, jaxgo.statistics_of(position, playouts, rule=rule, komi=1.0))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("rule", ["weighted_v2", "mctr_simple"])
 def test_both_ways_agree_on_a_larger_board(rule):
     """From 3 positions, one of them over, of which each has a different length of moves."""

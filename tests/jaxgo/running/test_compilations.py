@@ -57,6 +57,7 @@ def counts() -> dict[str, list[int]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.wide
 def test_nearby_batches_share_a_program(counts):
     """Batches of 2 to 6 positions with 80 to 256 playouts each: the first compiles, the others compile nothing."""
     first, *others = counts["batches"]
@@ -64,6 +65,7 @@ def test_nearby_batches_share_a_program(counts):
     assert others == [0, 0, 0]
 
 
+@pytest.mark.wide
 def test_numbers_of_playouts_share_two_programs(counts):
     """From 1 position: few playouts and many take a program each, whatever their number."""
     first, *others, last = counts["numbers"]

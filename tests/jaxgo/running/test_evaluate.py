@@ -9,6 +9,7 @@ import jaxgo
 from tests import referee
 from tests.positions import FEW, OTHER_SIZES, SIZES, from_games, middle_game, three_positions
 from tests.referee import Game
+from tests.wide import mostly_wide, wide
 
 DIAGRAM = """
     . X O X .
@@ -95,8 +96,8 @@ def assert_identical(actual: jaxgo.Evaluation, expected: jaxgo.Evaluation, selec
 # The sums.
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("komi", [7.5, 0.0, -3.0, 6.25])
+@pytest.mark.parametrize("size", mostly_wide(SIZES, {5, 9}))
+@pytest.mark.parametrize("komi", [7.5, 0.0, *wide(-3.0, 6.25)])
 def test_evaluations_sum_up_the_playouts(size, komi):
     position = three_positions(size)
     evaluation = jaxgo.evaluate(position, SIZES[size], komi=komi, seed=1)
@@ -104,7 +105,9 @@ def test_evaluations_sum_up_the_playouts(size, komi):
     assert_equal(evaluation, expected_evaluation(position, SIZES[size], komi=komi, seed=1))
 
 
-@pytest.mark.parametrize("size", [size if size in (2, 7, 16) else pytest.param(size, marks=pytest.mark.slow) for size in OTHER_SIZES])
+@pytest.mark.parametrize("size", [
+    *wide(2, 16), 7, *(pytest.param(size, marks=pytest.mark.slow) for size in OTHER_SIZES if size not in (2, 7, 16)),
+])
 def test_evaluations_of_all_layouts_of_the_board(size):
     """Sizes whose rows lie differently in the words; White to move, so that the colours of the maps are not those of parity."""
     games = (Game(size, to_play=-1), middle_game(size, size * size // 2 + 1, seed=2), middle_game(size, size * size // 3, seed=3))

@@ -7,6 +7,7 @@ import jaxgo
 from tests import referee
 from tests.positions import FEW, SIZES, assert_same, every_size, fields, from_games, middle_game, validate, without_moves
 from tests.referee import Game
+from tests.wide import wide
 
 # What comes back.
 
@@ -110,7 +111,7 @@ def test_after_one_pass_a_pass_ends_the_playout():
         assert (played.moves[0, :, : 2 - passes] == 9).all() and (played.margin == 9).all()
 
 
-@pytest.mark.parametrize("max_plies", [1, 2, 17, 50])
+@pytest.mark.parametrize("max_plies", [2, 17, *wide(1, 50)])
 def test_capped_playouts_are_flagged_and_scored_as_they_stand(max_plies):
     start = Game(5)
     played = jaxgo.playouts(from_games(start), 300, seed=2, max_plies=max_plies, moves=True)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+import pytest
+
 from jaxgo.running.chunks import PER_LANE, PER_LANE_WITH_MOVES
 from jaxgo.running.jobs import Output
 from tests.jaxgo.running import on_processes
@@ -37,6 +39,7 @@ def found_by_processes() -> list[dict]:
     return [json.loads(printed.splitlines()[-1]) for printed, _ in ended]
 
 
+@pytest.mark.wide
 def test_two_processes():
     """One has one device, the other two. One test, as each worker would start them for its share of several."""
     expected, found = on_processes.results(), found_by_processes()

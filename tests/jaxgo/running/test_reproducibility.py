@@ -14,19 +14,28 @@ import pytest
 import jaxgo
 from tests.positions import SIZES, assert_same, fields, three_positions, without_moves
 from tests.processes import run_with_devices
+from tests.wide import mostly_wide, wide
 
 ROOT = pathlib.Path(__file__).parents[3]
 SMALL = (5, 9)
 """Sizes whose programs compile fast: they are tested in more ways."""
 
 
+class _Reference(dict[int, jaxgo.Playouts]):
+    """By board size, played when it is first asked for."""
+
+    def __missing__(self, size: int) -> jaxgo.Playouts:
+        self[size] = jaxgo.playouts(three_positions(size), SIZES[size], seed=1, moves=True)
+        return self[size]
+
+
 @pytest.fixture(scope="module")
 def reference() -> dict[int, jaxgo.Playouts]:
     """What every way of playing them must give."""
-    return {size: jaxgo.playouts(three_positions(size), count, seed=1, moves=True) for size, count in SIZES.items()}
+    return _Reference()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", mostly_wide(SIZES, SMALL))
 def test_playouts_of_a_batch_differ(reference, size):
     """Identical positions, and successive playouts of one, draw their own numbers."""
     twins = jaxgo.playouts(jaxgo.Position.empty(size, 2), SIZES[size], seed=1, moves=True)
@@ -43,7 +52,7 @@ def test_playouts_of_a_batch_differ(reference, size):
 
 
 # Programs for large boards take long to compile: few of them.
-LANES = [(5, 1), (5, 7), (5, 1000), (9, 7), (19, 5)]
+LANES = [(5, 1), (5, 1000), (9, 7), *wide((5, 7), (19, 5))]
 
 
 @pytest.mark.parametrize("size, lanes", LANES)
@@ -60,7 +69,7 @@ def test_playouts_do_not_depend_on_moves_being_recorded(reference, size):
     assert_same(played, without_moves(reference[size]))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", mostly_wide(SIZES, SMALL))
 def test_playouts_do_not_depend_on_the_order_of_the_batch(reference, size):
     order = np.array([2, 0, 1])
     played = jaxgo.playouts(three_positions(size)[order], SIZES[size], seed=1, streams=order, moves=True)
@@ -76,7 +85,7 @@ def test_playouts_do_not_depend_on_the_rest_of_the_batch(reference, size):
     assert_same(played, reference[size], lambda array: array[crowd, :50])
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", mostly_wide(SIZES, SMALL))
 def test_playouts_may_be_split(reference, size):
     """Any part of a stream is what the whole has there."""
     count = SIZES[size]
@@ -114,6 +123,7 @@ from jaxgo.backends.gpu import Nvidia
 from jaxgo.running import evaluate, jobs
 from tests import compiling, positions
 from tests.jaxgo.running import test_reproducibility as here
+from tests.wide import wide
 
 assert len(jax.devices()) == 8
 digests, as_users = {}, Cpu.compiler_options
@@ -160,6 +170,7 @@ def digest(arrays: dict) -> dict[str, str]:
     }
 
 
+@pytest.mark.wide
 def test_eight_devices(reference):
     """All eight, some, one, and more of them than playouts: the same results, by one program for each set of devices that lets none
     wait for another; and on eight NVIDIA GPUs the kernel. One test, as workers would each do all of it for their share of four."""

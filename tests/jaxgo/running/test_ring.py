@@ -17,6 +17,7 @@ from jaxgo.backends.programs import Programs
 from jaxgo.base.processor import usable_cores
 from jaxgo.running import at_work, ring, ring_program, rings
 from tests.positions import FEW
+from tests.wide import wide
 
 SIZE, LEAVES, PLAYOUTS = 5, 16, 4
 
@@ -79,6 +80,7 @@ def test_small_calls_are_taken_together(monkeypatch, devices):
     assert all(len(load.calls) <= -(-waiting // devices) for load, waiting in loads)
 
 
+@pytest.mark.wide
 def test_words_of_64_bits_stay_on_the_device():
     """Boards above 15x15 are played in 64-bit words, which jax knows only where it is told so."""
     position, streams = Position.empty(16, 3), np.arange(3)
@@ -270,7 +272,7 @@ def test_programs_go_on_from_call_to_call(monkeypatch):
     leaves.close()
 
 
-@pytest.mark.parametrize(("moves", "policy"), [(False, None), (True, None), (False, jaxgo.Patterns())])
+@pytest.mark.parametrize(("moves", "policy"), [(True, None), *wide((False, None), (False, jaxgo.Patterns()))])
 def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves, policy):
     """As those do whose playouts cannot be left under way; policies know the moves to the leaves there, too."""
 

@@ -12,6 +12,7 @@ from jax.sharding import AxisType, PartitionSpec
 import jaxgo
 from jaxgo.backends import agreement
 from tests.positions import assert_same, three_positions, without_moves
+from tests.wide import wide
 
 SIZE, COUNT = 5, 50
 
@@ -35,7 +36,7 @@ def test_eager(expected):
     assert_same(as_numpy(jaxgo.simulate(three_positions(SIZE), COUNT, 3)), without_moves(expected))
 
 
-@pytest.mark.parametrize("lanes", [None, 1, 16, 5000])
+@pytest.mark.parametrize("lanes", [None, 16, *wide(1, 5000)])
 def test_jit(expected, lanes):
     simulate = jax.jit(
         lambda position: jaxgo.simulate(position, COUNT, 3, moves=True, lanes=lanes),
@@ -167,6 +168,7 @@ def test_bad_arguments_are_refused(options, match):
         jaxgo.simulate(**(dict(position=three_positions(SIZE), num_playouts=5) | options))
 
 
+@pytest.mark.wide
 def test_vmap_over_positions(expected):
     """Each call sees one position; with the streams of the batch it gives the playouts of the batch."""
 

@@ -44,6 +44,7 @@ def test_a_single_visit_is_an_evaluation(talk):
     assert reply["moveInfos"] == [] and reply["rootInfo"]["visits"] == 50, "as many playouts as the service was told"
 
 
+@pytest.mark.wide
 def test_perspectives_mirror_each_other(talk):
     """White to move: figures for Black, for White and for the player to move."""
     asked = dict(includeOwnership=True, includeMovesOwnership=True, maxVisits=400)

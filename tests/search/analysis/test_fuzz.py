@@ -86,6 +86,7 @@ def converse(talk: Talk, seed: int, number: int) -> None:
     assert talk.client._pending == 0
 
 
+@pytest.mark.wide
 @FEW
 @given(st.integers(0, 10**6))
 def test_any_lines(service, seed):

@@ -10,6 +10,7 @@ import pytest
 CLIENT = pathlib.Path(__file__).parents[3] / "examples" / "client.js"
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_client_in_javascript(tmp_path):
     # As the README sets things up: a virtual environment in the folder, which nobody has activated.

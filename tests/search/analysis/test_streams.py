@@ -22,6 +22,7 @@ from search.analysis.service import Service
 from search.findings import Wanted
 from tests.processes import only_on_linux, threads_of
 from tests.search.analysis.talk import HANG, Talk, eventually, query
+from tests.wide import wide
 
 LONG = {"maxVisits": 10**9}
 
@@ -160,7 +161,7 @@ def started(*arguments: str) -> Iterator[subprocess.Popen]:
             process.kill()
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), *wide((signal.SIGTERM, 0))])
 def test_signals_end_it_cleanly(number, status):
     with started("--active", "1") as process:
         process.stdin.write("".join(json.dumps(query(name, reportDuringSearchEvery=0.05, **LONG)) + "\n" for name in "ab"))
@@ -187,7 +188,7 @@ def test_a_reader_that_is_gone_ends_the_work():
 
 
 @only_on_linux
-@pytest.mark.parametrize("broken", ["2>&-", "2>/dev/full", "--log /dev/full"])
+@pytest.mark.parametrize("broken", ["2>/dev/full", *wide("2>&-", "--log /dev/full")])
 def test_what_cannot_be_written_besides_the_replies(broken):
     """stderr that is closed or full, and a log on a full disk, of which is told once: all queries are answered."""
     text = "".join(json.dumps({"id": str(i), "action": "query_version"}) + "\n" for i in range(3)) + "bad\n"
@@ -200,13 +201,14 @@ def test_what_cannot_be_written_besides_the_replies(broken):
         assert done.stderr.count("the log '/dev/full' cannot be written: No space left on device; going on without") == 1
 
 
-@pytest.mark.parametrize("work", [{"playouts": 10**9}, LONG], ids=["playouts", "search"])
+@pytest.mark.parametrize("work", [{"playouts": 10**9}, *wide(LONG)], ids=["playouts", "search"])
 def test_a_scheduler_that_fails_ends_the_command(work):
     """With status 1, though stdin is still open and a tree's loops may be compiling."""
     program = """
 import sys
 from search.analysis import searches
 from jaxgo import cli
+from tests.wide import wide
 searches.Searches.begin = lambda self: 1 / 0
 sys.exit(cli.main(["analysis"]))
 """
@@ -220,6 +222,7 @@ sys.exit(cli.main(["analysis"]))
         assert "the scheduler has failed" in process.stderr.read()
 
 
+@pytest.mark.wide
 @only_on_linux
 def test_signals_to_another_thread_end_it_too():
     """Then the main thread, which handles signals, is not woken by it."""
@@ -261,6 +264,7 @@ def test_bad_usage(arguments, message, capfd):
     assert len(printed.err.strip().splitlines()) == 1 and message in printed.err
 
 
+@pytest.mark.wide
 def test_a_talk_in_this_process_and_a_socket_are_alike(listener):
     """The same query gets the same reply by either way."""
     talk, peer = Talk(listener._service), Peer(listener)

@@ -55,6 +55,7 @@ def started() -> Iterator[list[subprocess.Popen]]:
     end_all(all_of_them)
 
 
+@pytest.mark.wide
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(tmp_path: pathlib.Path, started: list) -> None:
     (tmp_path / "games.sgf").write_text("\n".join(random_games(10)))
     common = [str(tmp_path / "games.sgf"), *COMMON, "--playouts", "256"]

@@ -140,6 +140,7 @@ def test_a_run_goes_on_where_it_was_and_ends_the_same(games: pathlib.Path, finis
     assert (out / "rejects.parquet").read_bytes() == (finished / "rejects.parquet").read_bytes()
 
 
+@pytest.mark.wide
 def test_a_terminal_shows_how_far_it_is(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "jaxgo", "collection", str(games), "--out", str(tmp_path / "out"), *COMMON]
@@ -163,6 +164,7 @@ def test_how_positions_are_shared_out_changes_nothing(games: pathlib.Path, finis
     assert table(out).replace_schema_metadata(None).equals(table(finished).replace_schema_metadata(None))
 
 
+@pytest.mark.wide
 def test_playouts_may_ask_policies(games: pathlib.Path, tmp_path) -> None:
     out = tmp_path / "out"
     assert main(["collection", str(games / "tree.sgf"), "--out", str(out), *COMMON, "--policy", "capture:0.5"]) == 0

@@ -13,6 +13,7 @@ from search.gtp import reports
 from search.gtp.commands import analysis
 from search.gtp.reports import Request
 from tests.search.gtp.client import Client
+from tests.wide import wide
 
 #: Black takes a corner that is his anyway, or saves himself.
 MOVES = ("b C3", "w B2", "b D4")
@@ -42,7 +43,7 @@ def client() -> Client:
     return client
 
 
-@pytest.mark.parametrize("form", ["lz", "kata"])
+@pytest.mark.parametrize("form", ["kata", *wide("lz")])
 def test_lines_come_until_the_client_has_heard_enough(client, form):
     client.lines = 3
     lines = client.ok(f"{form}-analyze 1").split("\n")

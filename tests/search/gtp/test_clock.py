@@ -191,6 +191,7 @@ def test_delays_that_could_take_all_leave_a_part_of_each_share(system, size):
     assert min(given) > 0 and not referee.lost
 
 
+@pytest.mark.wide
 def test_one_stall_is_not_taken_for_a_slow_machine(monkeypatch):
     client, stalled = Client(4, visits=16), iter([3.0])
     thinker, think = client.engine.thinker, TreePlayer.genmove

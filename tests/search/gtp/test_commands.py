@@ -13,6 +13,7 @@ from search import bots
 from search.gtp.commands import COMMANDS
 from search.gtp.commands.analysis import analyze, genmove_analyze
 from tests.search.gtp.client import Client
+from tests.wide import wide
 
 #: Commands that clients look for.
 EXPECTED = (
@@ -87,6 +88,7 @@ def test_who_it_is():
     assert client.engine.over
 
 
+@pytest.mark.wide
 def test_either_colour_moves_at_any_time():
     client = Client(4)
     client.play("b B3", "b b2", "B c3", "black C2", "white A1", "W pass", "w PASS", "w pass", "b pass", "w D4", "b A2", "b B1")
@@ -119,7 +121,7 @@ def test_a_move_against_superko_is_taken_from_others(capsys):
     assert client.board() == ".XO.\nX.XO\n.XO.\n...."
 
 
-@pytest.mark.parametrize("bot", ["rave", "mc"])
+@pytest.mark.parametrize("bot", ["rave", *wide("mc")])
 def test_the_engine_itself_keeps_superko(bot):
     """Told to play B3 and nothing else, it passes; and so it does after the other program has played against superko."""
     client = Client(4, bot=bot)
@@ -206,7 +208,7 @@ def test_for_another_number_of_threads_everything_is_made_ready_at_once():
     assert not client.engine.thinker.compile(4)
 
 
-@pytest.mark.parametrize("bot", ["rave", "mc"])
+@pytest.mark.parametrize("bot", ["rave", *wide("mc")])
 def test_a_move_is_looked_for_and_not_played(bot):
     client = Client(4, bot=bot)
     client.ok("time_settings 60 0 0")
@@ -230,7 +232,7 @@ def test_captures_are_counted_and_shown():
 
 
 @pytest.mark.parametrize(
-    "size", [pytest.param(size, marks=[] if size in (2, 3, 9, 19, 25) else pytest.mark.slow) for size in range(2, 26)]
+    "size", [pytest.param(size, marks=[] if size in (2, 9) else pytest.mark.wide if size in (3, 19, 25) else pytest.mark.slow) for size in range(2, 26)]
 )
 def test_every_size(size):
     """The board's commands; moves need a compilation of each size, and are tried in `test_moves_on_every_size`."""
@@ -314,7 +316,7 @@ def test_taking_back_keeps_what_was_thought():
     assert int(re.search(r"rootInfo visits (\d+)", line)[1]) >= 1000
 
 
-@pytest.mark.parametrize("policy", [None, jaxgo.Capture(0.9)])
+@pytest.mark.parametrize("policy", [None, *wide(jaxgo.Capture(0.9))])
 def test_playouts_of_the_reference_bot_are_counted_exactly(policy):
     """Of every search, each of which has a random stream of its own, and by the bot's policy."""
     client = Client(5, bot="amaf", visits=500, komi=0.5, policy=policy)
@@ -326,6 +328,7 @@ def test_playouts_of_the_reference_bot_are_counted_exactly(policy):
         assert float(client.ok("ref-score")) == pytest.approx((again.margin > 0.5).mean(), abs=1e-6)
 
 
+@pytest.mark.wide
 def test_moves_of_a_tree_are_estimated_by_its_policy():
     client = Client(5, bot="uct", visits=500, komi=0.5, policy=jaxgo.Capture(1.0))
     client.ok("genmove b")

@@ -82,6 +82,7 @@ def play_game(jaxgo: Piped, gnugo: GnuGo, size: int, colour: str, most_seconds: 
     return jaxgo.ok("final_score"), gnugo.ok("final_score"), moves
 
 
+@pytest.mark.wide
 def test_two_quick_games():
     """One after the other, as either colour."""
     quick = ("--visits", "200", "--leaves", "8", "--playouts-per-leaf", "4")

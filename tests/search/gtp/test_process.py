@@ -63,6 +63,7 @@ def patient():
         yield engine
 
 
+@pytest.mark.wide
 def test_a_burst_is_taken_at_once_and_answered_in_order(patient):
     """The client writes everything before it reads anything; each command takes as long as the one before."""
     patient.ok("clear_board")
@@ -171,6 +172,7 @@ def test_a_signal_ends_analysis():
         assert engine.process.wait(timeout=60) == 0
 
 
+@pytest.mark.wide
 @only_on_linux
 def test_a_signal_to_another_thread_ends_waiting_too():
     """Then the main thread, which handles signals, is not woken by it."""
@@ -188,6 +190,7 @@ def test_a_client_that_goes_away_ends_the_engine():
         assert engine.process.wait(timeout=60) == 0
 
 
+@pytest.mark.wide
 @only_on_linux
 def test_pondering_is_worth_something_and_stops_for_any_line_and_for_a_reader_that_is_gone():
     with Piped(*QUICK, "--visits", "200", "--ponder", check=False) as engine:

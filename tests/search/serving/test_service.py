@@ -99,6 +99,7 @@ def position() -> jaxgo.Position:
     return jaxgo.Position.from_array(np.zeros((2, 5, 5), np.int8), to_play=[1, -1])
 
 
+@pytest.mark.wide
 def test_a_service_from_its_start_to_its_end(tmp_path: pathlib.Path) -> None:
     served = Served(tmp_path, "--replicas", "1", "--max-playouts", "100000")
     try:

@@ -12,6 +12,7 @@ from jaxgo.running import jobs
 from tests import chi_square, scalar_policies
 from tests.positions import from_games, middle_game
 from tests.referee import Game
+from tests.wide import mostly_wide, wide
 
 #: Playouts that the referee replays; on 9x9 they pass through some 11,000 positions.
 PLAYOUTS = 100
@@ -34,7 +35,7 @@ def test_it_learns_from_all_plies_of_both_colours(context):
     assert np.isnan(table.value[~seen]).all()
 
 
-@pytest.mark.parametrize(("context", "suggestions", "learned"), [("previous", 7, 300), ("point", 3, 40)])
+@pytest.mark.parametrize(("context", "suggestions", "learned"), [("previous", 7, 300), *wide(("point", 3, 40))])
 def test_every_move_is_uniform_among_the_most_urgent(context, suggestions, learned):
     """In 10^4 positions, asked always: the sets are the scalar version's, and the choice in them is uniform."""
     position = jaxgo.Position.empty(9)
@@ -84,7 +85,7 @@ def test_an_empty_table_has_no_advice():
     np.testing.assert_array_equal(played.moves, uniform.moves)
 
 
-@pytest.mark.parametrize("diagram", life_and_death.DIAGRAMS, ids=lambda diagram: diagram.name)
+@pytest.mark.parametrize("diagram", mostly_wide(life_and_death.DIAGRAMS, life_and_death.DIAGRAMS[:1]), ids=lambda diagram: diagram.name)
 def test_it_learns_life_and_death(diagram):
     """After ten rounds its evaluation is nearer the truth than that of uniform playouts: in each diagram at most a third of the
     error is left, many standard errors (0.0047 at most, of the difference of two evaluations of 20,000 playouts)."""

@@ -16,6 +16,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.playing.policies import saving
 from jaxgo.playing.policies.capture import may_be_in_atari, may_capture
+from tests.wide import wide
 
 LANES = 144
 
@@ -42,7 +43,7 @@ def looking(size: int):
         return g, look.lower(*given).compile(), given
 
 
-@pytest.mark.parametrize("size", [15, 23])
+@pytest.mark.parametrize("size", [23, *wide(15)])
 def test_loops_and_single_operations_find_the_same(size):
     """On 23x23 a look is several loops, as one would be too long."""
     g, look, given = looking(size)
@@ -109,7 +110,7 @@ def test_two_chains_of_which_one_is_long():
 
 @pytest.mark.usefixtures("many_playouts")
 @pytest.mark.parametrize("policy", [None, jaxgo.Patterns()], ids=repr)
-@pytest.mark.parametrize(("size", "plies"), [(5, 20), (5, 27), (9, 64), (9, 89)])
+@pytest.mark.parametrize(("size", "plies"), [(5, 20), *wide((5, 27), (9, 64), (9, 89))])
 def test_what_a_glance_settles_is_what_floods_find(size, plies, policy):
     """In positions of some 50,000 games: one in 10,000 was not."""
     played = jaxgo.playouts(jaxgo.Position.empty(size), 50_000, seed=7, moves=True, max_plies=plies, policy=policy)
