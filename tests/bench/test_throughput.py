@@ -28,6 +28,7 @@ def test_throughput(throughput_document: dict) -> None:
         assert_spread(entry["time_ratio"])
 
 
+@pytest.mark.wide
 def test_policies_are_priced() -> None:
     from bench import jaxgo_work
 

@@ -223,6 +223,7 @@ def _evaluate(redirection: str, *arguments: str, **environment: str) -> subproce
     return subprocess.run(line, shell=True, capture_output=True, text=True, timeout=120, env=os.environ | environment)
 
 
+@pytest.mark.wide
 def test_a_full_disk_is_told_in_a_line(tmp_path) -> None:
     """What can be written is."""
     games, out = tmp_path / "games", tmp_path / "out"

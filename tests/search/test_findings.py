@@ -97,6 +97,7 @@ def test_the_forms_of_both_hold_the_same_ownership(searched, position, tree):
     assert reply["policy"][12] == -1 and set(reply["amaf"]) == {"white"}
 
 
+@pytest.mark.wide
 def test_without_a_tree_the_position_itself_is_played_out(searched, position):
     flat = searched[1]
     found = Findings.of(flat, Wanted(ownership=True)).with_ownership()

@@ -33,6 +33,7 @@ def leaves_of(policies):
     return jax.tree.leaves(policies)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("learner", "empty", "policies"),
     [

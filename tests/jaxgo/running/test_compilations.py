@@ -73,6 +73,7 @@ def test_numbers_of_playouts_share_two_programs(counts):
     assert others == [0, 0]
 
 
+@pytest.mark.wide
 def test_a_search_compiles_once(counts):
     """Rounds of any size, another search and another komi run the same program."""
     first, *others = counts["searches"]

@@ -114,6 +114,7 @@ def test_time_left_overrides_and_is_each_players_own():
     assert dataclasses.asdict(clock.left(1)) == {"main": 50.0, "period": 30.0, "count": 5}
 
 
+@pytest.mark.wide
 def test_another_game_has_the_full_time_again():
     """A client that sets the clock once for several games, and never says what is left, counts on it."""
     client = Client(5)
@@ -222,6 +223,7 @@ def test_expected_moves_fall_with_the_game_but_never_to_none():
     assert counts[-1] > 10
 
 
+@pytest.mark.wide
 def test_the_clock_runs_from_when_the_command_came(monkeypatch):
     """What it has waited for, and what the tree takes to follow the game, comes off the time to think, and off the clock."""
     client, deadlines = Client(4), []

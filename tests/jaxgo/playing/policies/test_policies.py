@@ -60,6 +60,7 @@ def test_uniform_is_no_policy(uniform):
     assert len(jobs._compiled) == compiled
 
 
+@pytest.mark.wide
 def test_playouts_depend_on_their_names_alone():
     """Not on lanes, chunks, the rest of the batch, or whether moves are recorded, by `simulate` as by `playouts`."""
     policy, positions = policies(0.5)["in order"], three_positions(5)
