@@ -212,6 +212,8 @@ def _main_line(game: sgf.Sgf_game) -> tuple[list[tuple[int, int]], list[Setup], 
             setup = _setup(node, len(moves), game.get_size())
             if setup.stones or setup.to_play:
                 setups.append(setup)
+            if node.has_property("B") and node.has_property("W"):
+                raise ValueError(f"the node {when(len(moves))} has a move of each player (B, W), and a node may have one")
             colour, raw = node.get_raw_move()
             if colour is not None:
                 moves.append((_COLOURS[colour], _move(raw, len(moves) + 1, _COLOURS[colour], game.get_size())))

@@ -41,17 +41,18 @@ def any_is() -> bool:
     return any(_counts.values())
 
 
-def is_crowded(device: jax.Device) -> bool:
-    """Whether more programs are at work than run side by side, so that some wait."""
-    return _counts[_line_of(device)] > _side_by_side(device)
+def number(device: jax.Device) -> int:
+    """Of the programs at work there; if it is more than `side_by_side`, some wait."""
+    return _counts[_line_of(device)]
+
+
+def side_by_side(device: jax.Device) -> int:
+    """How many programs run there at a time."""
+    if device.platform != "cpu":
+        return 1
+    return max(len(usable_cores()), device.client.local_device_count())
 
 
 def _line_of(device: jax.Device) -> Any:
     """What stands for all devices whose programs wait for each other."""
     return device.client if device.platform == "cpu" else device
-
-
-def _side_by_side(device: jax.Device) -> int:
-    if device.platform != "cpu":
-        return 1
-    return max(len(usable_cores()), device.client.local_device_count())

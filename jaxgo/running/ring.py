@@ -181,8 +181,8 @@ class Ring:
         self.flying = flying
         at_work.count(self._device, 1 if flying else -1)
 
-    def _has_had_its_time(self, start: float) -> bool:
-        longest = LONGEST_OF_MANY if at_work.is_crowded(self._device) else LONGEST
+    def _has_had_its_time(self, start: float, side_by_side: int) -> bool:
+        longest = LONGEST_OF_MANY if at_work.number(self._device) > side_by_side else LONGEST
         return time.perf_counter() - start > longest * self._number
 
     def _run(self) -> None:
@@ -199,10 +199,11 @@ class Ring:
         if self._state is None:
             self._state = ring_program.first_state(shape, self._backend)
         if self._backend.exchanges():
+            side_by_side = at_work.side_by_side(self._device)
 
             def answer(given: list[np.ndarray], wanted: list[np.ndarray]) -> None:
                 self._bring(*given)
-                if self._has_had_its_time(start) or not self._ask(*wanted):
+                if self._has_had_its_time(start, side_by_side) or not self._ask(*wanted):
                     wanted[1][...] = 0
 
             with exchange.answering(answer) as number:

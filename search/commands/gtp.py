@@ -50,7 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", type=_rules, default="tromp-taylor", metavar="NAME", help="see below (default: %(default)s)")
     size = f"of the board at the beginning, compiled at once (default: {DEFAULT_SIZE}, compiled when needed)"
     parser.add_argument("--size", type=options.count(2, 25), metavar="N", help=size)
-    resign = "resign after three moves in a row below this win rate, 0 to 1; 0 never does (default: %(default)s)"
+    resign = (
+        "resign after three moves in a row below this win rate, 0 to 1, each of a thousand playouts or more; 0 never does "
+        "(default: %(default)s)"
+    )
     parser.add_argument("--resign", type=options.fraction, default=DEFAULT_RESIGN, metavar="RATE", help=resign)
     ponder = "think while the opponent does"
     parser.add_argument("--ponder", action=argparse.BooleanOptionalAction, default=False, help=ponder)

@@ -35,13 +35,13 @@ def whole(text: str, least: int = 0, most: int = 2**31 - 1) -> int:
     return int(text)
 
 
-def number(text: str, least: float = -math.inf) -> float:
-    """A finite number, at least so large."""
+def number(text: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number, at least and at most so large."""
     try:
         value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value >= least):
+    if not (math.isfinite(value) and least <= value <= most):
         raise Failure(SYNTAX_ERROR)
     return value
 

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import inspect
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -18,6 +19,9 @@ from search.gtp.thinker import Thinker
 
 #: Options that a player is not made of.
 CHANGED_AT_ONCE = {"visits", "seconds", "ponder", "resign"}
+
+#: Seconds of compiling after which people are told.
+SILENCE = 10.0
 
 Stream = Callable[[Reply], None]
 """What a command returns that answers little by little: it says its lines, and returns when there are no more."""
@@ -139,7 +143,16 @@ class Engine:
 
     def prepare(self) -> None:
         """Compiles for the board on the table, now that no clock runs."""
-        if self.thinker.compile(self.table.size):
+        size = self.table.size
+        # To people, who would take the silence for a fault. Nothing is said where programs are found that were compiled before.
+        alarm = threading.Timer(SILENCE, protocol.remark, [f"compiling for {size}x{size}, for up to some minutes; that is kept"])
+        alarm.daemon = True
+        alarm.start()
+        try:
+            compiled = self.thinker.compile(size)
+        finally:
+            alarm.cancel()
+        if compiled:
             scoring.score(self.table, self.judgement())
             self._on_compiled()
             self.count_no_time()

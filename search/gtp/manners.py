@@ -35,7 +35,7 @@ def politely(table: Table, colour: int, choice: Choice, judgement: Judgement) ->
       choice: what a search would play.
       judgement: of the position.
     """
-    points, after_pass = table.size**2, int(np.asarray(table.game.turn(colour).passes)[0]) == 1
+    points, after_pass = table.size**2, may_end(table, colour)
     lead = colour * scoring.score(table, judgement)
     clear = abs(lead) > (0 if after_pass else NEUTRAL)
     agreed = choice.win_rate > AGREED if lead > 0 else choice.win_rate < 1 - AGREED
@@ -46,7 +46,12 @@ def politely(table: Table, colour: int, choice: Choice, judgement: Judgement) ->
 
 def may_be_settled(table: Table, colour: int) -> bool:
     """Whether it is worth to look: the other player has passed, or a third of the board is played."""
-    return len(table.game.moves) > table.size**2 // 3 or int(np.asarray(table.game.turn(colour).passes)[0]) == 1
+    return len(table.game.moves) > table.size**2 // 3 or may_end(table, colour)
+
+
+def may_end(table: Table, colour: int) -> bool:
+    """Whether a pass would end the game, as the other player has passed."""
+    return int(np.asarray(table.game.turn(colour).passes)[0]) == 1
 
 
 class Resignation:

@@ -11,6 +11,7 @@ from search.game import IllegalMove
 from search.gtp import arguments, handicap
 from search.gtp.protocol import CANNOT_UNDO, ILLEGAL_MOVE, INVALID_POINT, SYNTAX_ERROR, UNACCEPTABLE_SIZE, Failure, remark
 from search.gtp.table import names
+from search.rulesets import MOST_KOMI
 
 
 def boardsize(engine, size: str, rows: str | None = None) -> None:
@@ -34,12 +35,12 @@ def clear_board(engine) -> None:
 
 def komi(engine, points: str) -> None:
     """Points for White."""
-    engine.table.nominal_komi = arguments.number(points)
+    engine.table.nominal_komi = arguments.number(points, -MOST_KOMI, MOST_KOMI)
 
 
 def get_komi(engine) -> str:
     """Points for White, without those for handicap stones."""
-    return f"{engine.table.nominal_komi:g}"
+    return f"{engine.table.nominal_komi:.12g}"
 
 
 def play(engine, colour: str, vertex: str) -> None:

@@ -3,8 +3,6 @@
 import dataclasses
 import time
 
-import numpy as np
-
 from jaxgo import Evaluation, evaluate
 from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
@@ -54,15 +52,17 @@ def choose(engine, colour: int, *, play: bool = True, **options) -> str:
     deadline = None if budget is None else engine.received + budget
     more = 0.0 if budget is None else clock.more(colour, budget)
     polite = not (options.get("cleanup") or options.get("restrictions") or engine.options.cleanup)
-    # A judgement is part of what the clock counts; so it comes before the thinking, which has the rest of the time.
+    wanted = manners.may_be_settled(table, colour) if polite else manners.may_end(table, colour)
+    # A judgement is part of what the clock counts; so it comes before the thinking, which has the rest of the time, or not at
+    # all: a pass that loses on time is no better than one that loses.
     judged = None
-    if polite and manners.may_be_settled(table, colour) and (budget is None or budget > JUDGED * engine.judging):
+    if wanted and (budget is None or engine.is_judged or budget > JUDGED * engine.judging):
         judged = engine.judgement()
     choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, more=more, **options)
-    if _ends_in_a_loss(engine, colour, choice):
+    if judged is not None and _ends_in_a_loss(engine, colour, choice, judged):
         options["cleanup"] = True
         choice = engine.thinker.genmove(table.game, colour, table.komi, deadline, stop=engine.hurried, **options)
-    elif judged is not None:
+    elif polite and judged is not None:
         choice = manners.politely(table, colour, choice, judged)
     if play:
         choice = dataclasses.replace(choice, resign=engine.resignation(table, colour, choice))
@@ -79,11 +79,11 @@ def settle(engine, colour: int, move: int | None) -> None:
         engine.played_own_move()
 
 
-def _ends_in_a_loss(engine, colour: int, choice: Choice) -> bool:
+def _ends_in_a_loss(engine, colour: int, choice: Choice, judged: scoring.Judgement) -> bool:
     """Whether a pass would end a game that is won as it stands, but lost once dead stones are taken off."""
     table = engine.table
-    ends = choice.move == table.size**2 and int(np.asarray(table.game.turn(colour).passes)[0]) == 1
-    return ends and colour * scoring.score(table) > 0 > colour * scoring.score(table, engine.judgement())
+    ends = choice.move == table.size**2 and manners.may_end(table, colour)
+    return ends and colour * scoring.score(table) > 0 > colour * scoring.score(table, judged)
 
 
 def said(choice: Choice, size: int) -> str:

@@ -8,7 +8,7 @@ from search.gtp.table import names
 def final_score(engine) -> str:
     """B+3.5, W+2 or 0: the area, with dead stones taken off the board."""
     score = scoring.score(engine.table, engine.judgement())
-    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):.12g}"
 
 
 def final_status_list(engine, status: str) -> str:

@@ -180,6 +180,7 @@ def test_play_resumes_after_two_passes() -> None:
             r"move 1, Black A5, is illegal: it would leave its own chain without liberties \(suicide\)",
         ),
         ("(;SZ[5]AB[aa]AW[ba][ab])", "the stones set up before the first move are not a legal position: "),
+        ("(;SZ[5];B[aa];B[bb]W[cc];B[dd])", r"the node after move 1 has a move of each player \(B, W\), and a node may have one"),
         ("(;SZ[5];B[cc];AB[aa]AW[ba][ab])", "the stones set up after move 1 are not a legal position: "),
     ],
 )

@@ -132,7 +132,7 @@ def test_a_program_ends_where_another_ring_waits_for_the_device(monkeypatch):
     monkeypatch.setattr(ring_program, "compiled", compiled)
     for name, x in (("LONGEST", 60.0), ("LONGEST_OF_MANY", 0.0), ("PATIENCE", 60.0)):
         monkeypatch.setattr(ring, name, x)
-    monkeypatch.setattr(at_work, "_side_by_side", lambda device: 2)
+    monkeypatch.setattr(at_work, "side_by_side", lambda device: 2)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
     for i in range(3):
         leaves.gather(start(leaves, 16, 16 * i))
@@ -366,7 +366,8 @@ def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
         both[number]._take, both[number]._bring = taking, bringing
 
     watched(0, slow=True), watched(1, slow=False)
-    under_way = [start(leaves, 1, i) for i in range(24)]
+    with both[0]._lock:  # so that both begin: none has taken any call before there are more
+        under_way = [start(leaves, 1, i) for i in range(24)]
     assert [len(call.futures) for call in under_way] == [1] * 24
     found = np.concatenate([leaves.gather(call).lead for call in under_way])
     np.testing.assert_array_equal(found, np.concatenate([x.lead for x in one_by_one([1] * 24)]))

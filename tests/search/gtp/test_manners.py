@@ -87,6 +87,20 @@ def test_the_clock_counts_a_judgement_before_the_thinking(client, monkeypatch):
     client.ok("kata-time_settings none")
 
 
+def test_a_pass_is_in_time_where_there_is_none_to_judge_what_it_ends(client, monkeypatch):
+    """With seconds left it would be seen that the pass loses."""
+    monkeypatch.setattr(scoring, "judge", lambda *args, **more: pytest.fail("judged"))
+    client.ok("clear_board")
+    client.ok("komi -650")
+    client.ok("time_settings 0 1 1")
+    for command in ("genmove b", "kgs-genmove_cleanup b"):
+        client.ok("clear_board")
+        client.play("w pass")
+        client.engine.judging = 1.0
+        client.ok(command)
+    client.ok("kata-time_settings none")
+
+
 def choice(table: Table, win_rate: float, *, move: int = 3, playouts: int = 5_000) -> Choice:
     """A choice of that win rate."""
     none = np.zeros(table.size**2 + 1)

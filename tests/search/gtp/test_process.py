@@ -11,8 +11,10 @@ import time
 import pytest
 
 from jaxgo import cli
+from search.gtp import engine as engine_module
 from search.gtp import server
 from search.gtp.engine import Engine
+from search.gtp.options import EngineOptions
 from tests.processes import only_on_linux, threads_of
 from tests.search.gtp.client import Client, Piped
 
@@ -162,6 +164,16 @@ def processor_seconds(pid: int) -> float:
     """What a process has used of all cores."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_people_are_told_of_a_long_compilation(monkeypatch, capfd):
+    """And nothing where it is short."""
+    engine = Engine(EngineOptions(), lambda text: None)
+    for seconds, silence, told in ((0.2, 0.01, True), (0.0, 60.0, False)):
+        monkeypatch.setattr(engine_module, "SILENCE", silence)
+        monkeypatch.setattr(engine.thinker, "compile", lambda size, seconds=seconds: bool(time.sleep(seconds)))
+        engine.obey("boardsize 7")
+        assert ("compiling for 7x7" in capfd.readouterr().err) == told
 
 
 def test_a_signal_ends_analysis():

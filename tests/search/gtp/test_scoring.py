@@ -81,6 +81,14 @@ def _names(position: jaxgo.Position, exclude: str) -> list[str]:
     return [name for name in names if name != exclude]
 
 
+def test_a_score_is_told_to_the_half_point_whatever_the_komi():
+    client = Client(size=5, visits=8, seed=1)
+    client.ok("komi 123456.5")
+    assert client.ok("get_komi") == "123456.5"
+    assert client.ok("final_score") == "W+123456.5"
+    assert client.fails("komi 1000001") == "syntax error"
+
+
 def test_a_draw_is_0():
     client = Client(5)
     client.ok("komi 0")
