@@ -388,12 +388,19 @@ class Search:
         return black == ((tree[node]["depth"] - tree[tree.root]["depth"]) % 2 == 0)
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
-        """The principal variation: the most visited moves from the root, or from `move` on."""
-        return self._tree.variation(move, most)
+        """The principal variation: the most visited moves from the root, or from `move` on, `most` of them at most.
+
+        Raises:
+          ValueError: `move` is no point of the board and no pass, or `most` is negative.
+        """
+        if move is not None:
+            return self.variations([move], most)[0]
+        return self._tree.variation(None, checks.integer("most", most, 0))
 
     def variations(self, moves: Sequence[int], most: int = 20) -> list[list[int]]:
         """`variation` from each of some moves on."""
-        return self._tree.variations(moves, most)
+        moves = checks.integers("move", moves, (len(moves),), 0, self._tree.moves - 1)
+        return self._tree.variations(moves, checks.integer("most", most, 0))
 
     def statistics(self) -> RootStatistics:
         """The root's statistics, without the visits that rounds under way have not brought results for."""

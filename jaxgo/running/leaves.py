@@ -182,12 +182,14 @@ class Leaves:
         return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
 
     def done(self, call: "Call") -> bool:
-        """Whether a call is finished."""
+        """Whether a call is finished, or has been taken back: by `drop`, `close`, `play_by`."""
         return all(future.done() for future in call.futures)
 
     def wait(self, call: "Call", seconds: float) -> bool:
-        """Waits a while for a call; whether it is finished."""
-        return not concurrent.futures.wait(call.futures, timeout=seconds).not_done
+        """Waits a while for a call; whether it is finished, or has been taken back."""
+        # What is cancelled counts as done for `wait` only once a ring has come across it.
+        concurrent.futures.wait([future for future in call.futures if not future.done()], timeout=seconds)
+        return self.done(call)
 
     def drop(self, call: "Call") -> None:
         """Takes back a call whose results nobody wants any more, as far as it has not begun."""
@@ -195,7 +197,11 @@ class Leaves:
             future.cancel()
 
     def gather(self, call: "Call") -> LeafResults:
-        """The results of a call, in the order of its leaves; waits for them."""
+        """The results of a call, in the order of its leaves; waits for them.
+
+        Raises:
+          concurrent.futures.CancelledError: it has been taken back.
+        """
         return found(self.size, self.features, self.rows(call))
 
     def rows(self, call: "Call") -> Rows:

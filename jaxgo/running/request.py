@@ -131,7 +131,7 @@ class Request:
             raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
         if is_traced(position, num_playouts, komi, *asked.values()):
             raise TypeError("this function needs values, not traced arrays: inside jit, vmap and their kin use jaxgo.simulate")
-        size, batch = position.size, checks.integer("the batch of position", position.batch, 1)
+        size, batch = position.size, check_batch(position)
         num_playouts = checks.integer("num_playouts", num_playouts, 1)
         first = checks.integer("first_playout", asked["first_playout"], 0)
         checks.integer("first_playout + num_playouts", first + num_playouts, 1)
@@ -185,13 +185,20 @@ def check_max_plies(value: int | None, size: int) -> int:
     return max_plies(size) if value is None else checks.integer("max_plies", value, 1, max_plies(size))
 
 
+def check_batch(position: Position) -> int:
+    """How many positions there are; ValueError for none, or for more axes than one."""
+    if position.to_play.ndim != 1:
+        raise ValueError(f"position must be a batch of one axis, not of shape {position.to_play.shape}")
+    return checks.integer("the batch of position", position.batch, 1)
+
+
 def check_seed(seed: Seed) -> Seed:
     """An int in [0, 2**64) or a jax key of one element; TypeError or ValueError otherwise."""
     if hasattr(seed, "dtype") and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
         if seed.shape:
             raise ValueError(f"seed must be one key, not an array of keys of shape {seed.shape}")
         return seed
-    if hasattr(seed, "dtype") and seed.dtype == jnp.uint32 and seed.shape == (2,):
+    if hasattr(seed, "dtype") and seed.dtype == jnp.uint32 and seed.shape in ((2,), (4,)):
         return seed
     try:
         return checks.integer("seed", seed, 0, 2**64 - 1)

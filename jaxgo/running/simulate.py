@@ -17,7 +17,7 @@ from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.wire import columns_of
 from jaxgo.results.playouts import Playouts, playouts_of
-from jaxgo.running.request import MOST_LANES, Seed, check_max_plies, check_seed
+from jaxgo.running.request import MOST_LANES, Seed, check_batch, check_max_plies, check_seed
 
 
 def simulate(
@@ -69,7 +69,7 @@ def simulate(
             policy=policy,
         )  # fmt: skip
         return jax.tree.map(lambda x: x[0], made)
-    size, batch = position.size, checks.integer("the batch of position", position.batch, 1)
+    size, batch = position.size, check_batch(position)
     num_playouts = checks.integer("num_playouts", num_playouts, 1)
     longest = check_max_plies(max_plies, size)
     checks.integer("the batch times num_playouts", batch * num_playouts, 1, INT32_MAX // longest)

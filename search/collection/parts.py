@@ -26,6 +26,11 @@ class GamePiece:
     end: int | None
     """None for all that follow: how many there are is known when the game has been read."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the game is not cut."""
+        return not self.first and self.end is None
+
 
 @dataclasses.dataclass(frozen=True)
 class TablePiece:

@@ -1,7 +1,9 @@
 """What a part holds, read: positions side by side, what is known of each, and what cannot be read."""
 
 import dataclasses
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -19,6 +21,7 @@ from search.collection.parts import GamePiece, Part, TablePiece
 from search.collection.positions import positions_of
 from search.collection.settings import DEFAULT_KOMI, Settings
 
+T = TypeVar("T")
 #: What is known of a position beside itself, in the order of the tables.
 NAMES = ("game", "variation", "ply", "move", "black", "white", "result")
 
@@ -73,17 +76,18 @@ class _Gathering:
 
 def read(part: Part, settings: Settings) -> Read:
     """Reads a part. All its games are played side by side."""
-    gathering, games = _Gathering(part, settings), []
-    for piece in part.pieces:
-        if isinstance(piece, GamePiece):
-            games.append((piece, _lines(piece, gathering)))
-    played = iter(_replayed([line.record for _, lines in games for line in lines], part.size))
-    of_games = iter([(piece, [(line, next(played)) for line in lines]) for piece, lines in games])
-    for piece in part.pieces:
+    gathering, whole = _Gathering(part, settings), {}
+    for number, piece in enumerate(part.pieces):
+        if isinstance(piece, GamePiece) and piece.is_whole:
+            whole[number] = _told(piece, gathering, _lines)
+    played = iter(_replayed([line.record for lines in whole.values() for line in lines], part.size))
+    for number, piece in enumerate(part.pieces):
         if isinstance(piece, TablePiece):
             _add_rows(gathering, piece)
+        elif number in whole:
+            _add_game(gathering, piece, [(line, next(played)) for line in whole[number]])
         else:
-            _add_game(gathering, *next(of_games))
+            _add_game(gathering, piece, _told(piece, gathering, _cut_game))
     return gathering.read()
 
 
@@ -95,13 +99,29 @@ def _replayed(records: list[GameRecord], size: int) -> list[Replay]:
     return replay([*records, *[GameRecord(size, ())] * (-len(records) % room)])[: len(records)]
 
 
-def _lines(piece: GamePiece, gathering: _Gathering) -> list[Line]:
-    """The lines of a game; what is wrong with all of it is told in the part that has its first piece."""
+def _lines(text: bytes, size: int) -> list[Line]:
+    """The lines of a game.
+
+    Raises:
+      ValueError: what is wrong with all of it.
+    """
+    lines = lines_of(text)
+    if lines[0].record.size != size:
+        raise ValueError(f"its board size, {lines[0].record.size}, does not stand where it can be found")
+    return lines
+
+
+@functools.lru_cache(1)
+def _cut_game(text: bytes, size: int) -> list[tuple[Line, Replay]]:
+    """`_lines`, played, of a game that was cut: a part needs few of its positions, and the next part others."""
+    lines = _lines(text, size)
+    return list(zip(lines, _replayed([line.record for line in lines], size)))
+
+
+def _told(piece: GamePiece, gathering: _Gathering, reader: Callable[[bytes, int], list[T]]) -> list[T]:
+    """What a reader finds in a game; what is wrong with all of it is told in the part that has its first piece."""
     try:
-        lines = lines_of(piece.text)
-        if lines[0].record.size != gathering.part.size:
-            raise ValueError(f"its board size, {lines[0].record.size}, does not stand where it can be found")
-        return lines
+        return reader(piece.text, gathering.part.size)
     except ValueError as error:
         if not piece.first:
             gathering.rejects.append(Reject(piece.name, -1, 0, str(error).replace("the given text", "this")))
@@ -143,7 +163,12 @@ def _add_rows(gathering: _Gathering, piece: TablePiece) -> None:
     position, good, bad = positions_of(table, gathering.part.size)
     numbers = table["row"].to_pylist()
     held = {name: table[name].to_pylist() for name in (*NAMES, "komi") if name in table.column_names}
-    otherwise = {"game": lambda row: piece.name, "variation": lambda row: 0, "ply": lambda row: numbers[row]}
+    # Of rows that do not say what game they are from each is one of its own: nothing leads from one to the next.
+    alone = "game" not in held
+    otherwise = {
+        "game": lambda row: f"{piece.name}, row {numbers[row]}" if alone else piece.name,
+        "variation": lambda row: 0, "ply": lambda row: 0 if alone else numbers[row],
+    }  # fmt: skip
 
     def value(name: str, row: int) -> object:
         stated = held[name][row] if name in held else None

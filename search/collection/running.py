@@ -80,19 +80,19 @@ class Run:
     """A collection in its folder, to be brought to its end.
 
     Args:
-      names: files and folders of games and tables, as on a command line.
+      files: of games and tables, as `inputs.files_of` finds them.
       settings: what they are evaluated by.
       store: the folder.
       name: of the folder.
 
     Raises:
-      inputs.NoInput: an input that is not there or cannot be one.
+      inputs.NoInput: they hold no positions.
       Unusable: the folder holds parts of other inputs.
     """
 
-    def __init__(self, names: Sequence[str], settings: Settings, store: Store, name: str):
+    def __init__(self, files: Sequence[str], settings: Settings, store: Store, name: str):
         self._settings, self._store = settings, store
-        self._files = inputs.files_of(names, name)
+        self._files = files
         self.standing = Standing()
         self._finished = self._count(name)
 

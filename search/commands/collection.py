@@ -18,7 +18,8 @@ _TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 _DESCRIPTION = """\
 Evaluates every position of every game of the inputs, variations included, by playouts, or with --bot by a tree search, and writes
 Parquet tables, which pandas, polars, DuckDB and Arrow read. An input is an SGF file with one game or many, a Parquet table with
-positions (columns board and to_play; the results are such tables too), or a folder with any of them.
+positions (columns board and to_play; the results are such tables too; without a column game each row stands alone), or a folder
+with any of them.
 
 What is finished is kept: the same command again goes on where it was, after Ctrl-C, a crash or kill -9, and computes nothing
 twice. What cannot be read is in DIR/rejects.parquet, with the reason. A result depends on the position, the settings and the seed

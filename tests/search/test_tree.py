@@ -233,6 +233,16 @@ def test_a_full_tree_keeps_what_it_visits_often():
     assert tree[node]["visits"] > 20 * PLAYOUTS
 
 
+def test_lines_are_of_moves_that_there_are():
+    search = grown(visits=64)
+    for asked in (lambda: search.variation(-1), lambda: search.variations([0, 26])):
+        with pytest.raises(ValueError, match="move must be .*between 0 and"):
+            asked()
+    with pytest.raises(ValueError, match="most must be between 0"):
+        search.variation(most=-1)
+    search.close()
+
+
 def test_memory_must_hold_the_moves_of_the_root():
     with pytest.raises(ValueError, match="memory must be at least [0-9]+ bytes, not 1000"):
         Search(Position.empty(5), memory=1000)

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from jaxgo.playing import draws
+from jaxgo.running.request import seed_words
 from tests import chi_square
 
 COUNT = 200_000
@@ -98,4 +99,6 @@ def test_seeds():
     assert words(5) == [5, 0] and words(np.int64(5)) == [5, 0]
     assert words(2**64 - 1) == [2**32 - 1] * 2
     assert words(jax.random.key(3)) == words(jax.random.PRNGKey(3)) == np.asarray(jax.random.PRNGKey(3)).tolist()
+    with jax.default_prng_impl("rbg"):  # whose keys have four words
+        assert words(jax.random.key(3)) == words(jax.random.PRNGKey(3)) == list(seed_words(jax.random.PRNGKey(3)))
     assert words(jax.random.key(3)) != words(jax.random.key(4))

@@ -160,6 +160,20 @@ def test_what_is_closed_takes_no_calls_even_while_it_works():
         leaves.gather(under_way[-1])
 
 
+@pytest.mark.parametrize("taken_back_by", [Leaves.drop, lambda leaves, call: leaves.close()], ids=["drop", "close"])
+def test_nobody_waits_for_what_is_taken_back(taken_back_by):
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    with leaves._rings.rings[0]._lock:  # so that it has not begun
+        call = start(leaves, 16, 0)
+        taken_back_by(leaves, call)
+        began = time.monotonic()
+        assert leaves.done(call) and leaves.wait(call, 60)
+        assert time.monotonic() - began < 50
+    with pytest.raises(concurrent.futures.CancelledError):
+        leaves.gather(call)
+    leaves.close()
+
+
 def test_a_call_that_fails_does_not_spoil_the_next(monkeypatch):
     expected = one_by_one([16])[0]
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)

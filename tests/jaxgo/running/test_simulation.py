@@ -161,6 +161,7 @@ def test_shard_map(expected):
         (dict(first_playout=0.9), r"first_playout must be an integer, not 0\.9"),
         (dict(first_playout=2**31 - 3), r"first_playout \+ num_playouts"),
         (dict(position=np.zeros((1, 5, 5))), "position must be a jaxgo.Position, not ndarray"),
+        (dict(position=jax.tree.map(lambda x: x[None], three_positions(5))), r"a batch of one axis, not of shape \(1, 3\)"),
     ],
 )
 def test_bad_arguments_are_refused(options, match):

@@ -173,6 +173,17 @@ def test_playouts_may_ask_policies(games: pathlib.Path, tmp_path) -> None:
         assert (row["win_rate"], row["margin"]) == (found.win_rate[0], found.margin_mean[0])
 
 
+def test_a_link_that_leads_nowhere_is_a_reject(games: pathlib.Path, tmp_path) -> None:
+    """As editors leave them beside files; the others are evaluated."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.sgf").write_bytes((games / "tree.sgf").read_bytes())
+    (tmp_path / "in" / ".#a.sgf").symlink_to("nobody@nowhere")
+    assert main(["collection", str(tmp_path / "in"), "--out", str(tmp_path / "out"), *COMMON]) == 0
+    assert table(tmp_path / "out").num_rows
+    (reject,) = pyarrow.parquet.read_table(tmp_path / "out" / "rejects.parquet").to_pylist()
+    assert reject["game"].endswith(".#a.sgf") and "the file cannot be read" in reject["reason"]
+
+
 def test_inputs_that_have_changed_are_refused(games: pathlib.Path, tmp_path, capsys) -> None:
     (tmp_path / "a.sgf").write_text((games / "tree.sgf").read_text())
     (tmp_path / "b.sgf").write_text((games / "late.sgf").read_text())
@@ -204,7 +215,7 @@ def test_tables_of_positions_are_inputs_and_results_are_such(finished: pathlib.P
     assert found.slice(0, 40).replace_schema_metadata(None).equals(kept.replace_schema_metadata(None))
     rest = found.slice(40).to_pylist()
     assert [(row["game"], row["ply"], row["ko"]) for row in rest] == [
-        (str(tmp_path / "others.parquet"), 0, None), (str(tmp_path / "others.parquet"), 4, "B3"),
+        (f"{tmp_path / 'others.parquet'}, row 0", 0, None), (f"{tmp_path / 'others.parquet'}, row 4", 0, "B3"),
     ]  # fmt: skip
     check_against_evaluate(rest, PLAYOUTS, seed=3)
     reasons = {x["game"].rpartition(" ")[2]: x["reason"] for x in pyarrow.parquet.read_table(out / "rejects.parquet").to_pylist()}

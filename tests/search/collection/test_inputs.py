@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from search.collection import inputs
+from search.collection import inputs, reading
 from search.collection.inputs import Game, NoInput, Reject
 from search.collection.lines import lines_of
 from search.collection.parts import Part, cut
@@ -41,6 +41,14 @@ def test_lines_have_positions_of_their_own() -> None:
     lines = lines_of(TREE.encode())
     assert [(len(line.record.moves), line.start) for line in lines] == [(5, 0), (6, 5), (3, 3), (3, 2)]
     assert [line.record.moves[-1][1] for line in lines] == [24, 9, 8, 15]
+
+
+def test_a_game_that_is_cut_is_parsed_and_played_once(monkeypatch) -> None:
+    """By a worker that reads its parts one after the other."""
+    parsed = []
+    monkeypatch.setattr(reading, "lines_of", lambda text: (parsed.append(text), lines_of(text))[1])
+    _positions(TREE.replace("(;", "(;C[parsed once]", 1), Settings(playouts=1, batch=1))
+    assert len([text for text in parsed if b"parsed once" in text]) == 1
 
 
 def _positions(text: str, settings: Settings) -> list[tuple]:
