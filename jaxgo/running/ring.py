@@ -243,7 +243,7 @@ class Ring:
         It takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first.
         """
         with self._lock:
-            if not self._may_take() and not self.under_way and not self._line.closed:
+            if not self.under_way and not self._may_take() and not self._line.closed:
                 self._line.idle.append(self)
                 self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
                 self._line.idle.remove(self)
@@ -259,12 +259,11 @@ class Ring:
         if new is not None:
             for call, where in new.parts():
                 columns[:, where] = call.columns
+        place, count = (new.place, new.count) if new is not None else (0, 0)
         # The rest is what memory held before: the program would make boards of it that no game has, and could loop for ever.
-        columns[:, new.count if new else 0 :] = 0
-        numbers[:5] = (
-            1, new.place if new else 0, new.count if new else 0, self.under_way[0].place, awaited.count if awaited else 0,
-        )  # fmt: skip
-        numbers[5:] = [*ages, *[0] * (PLACES - len(ages))]
+        columns[:, count:] = 0
+        oldest, finished = self.under_way[0].place, awaited.count if awaited is not None else 0
+        numbers[:] = (1, place, count, oldest, finished, *ages, *[0] * (PLACES - len(ages)))
         return True
 
     def _may_take(self) -> bool:
