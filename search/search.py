@@ -399,8 +399,10 @@ class Search:
 
     def variations(self, moves: Sequence[int], most: int = 20) -> list[list[int]]:
         """`variation` from each of some moves on."""
-        moves = checks.integers("move", moves, (len(moves),), 0, self._tree.moves - 1)
-        return self._tree.variations(moves, checks.integer("most", most, 0))
+        most = checks.integer("most", most, 0)
+        if not len(moves):  # of no type
+            return []
+        return self._tree.variations(checks.integers("move", moves, (len(moves),), 0, self._tree.moves - 1), most)
 
     def statistics(self) -> RootStatistics:
         """The root's statistics, without the visits that rounds under way have not brought results for."""

@@ -240,6 +240,7 @@ def test_lines_are_of_moves_that_there_are():
             asked()
     with pytest.raises(ValueError, match="most must be between 0"):
         search.variation(most=-1)
+    assert search.variations([]) == [] and search.variations([search.best()]) == [search.variation(search.best())]
     search.close()
 
 

@@ -64,6 +64,7 @@ def test_another_version_with_the_same_program_lowers_once(folder, monkeypatch):
     assert again == 0 and (same == ownership).all() and len(files(folder)) == 1
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("damaged", [
     *wide(lambda data: b"", lambda data: data[:-1]), lambda data: data[:99] + b"?" + data[100:],
 ])

@@ -96,6 +96,7 @@ def test_a_row_is_the_same_however_it_is_asked_for(capsys: pytest.CaptureFixture
     assert len(every) == 53 and [row | gain for row in alone] == [every[10]]
 
 
+@pytest.mark.wide
 def test_each_moves_gain(capsys: pytest.CaptureFixture) -> None:
     """A table of the positions has a line for each move: what it gained for who played it, as the rates beside it say."""
     every = _json(capsys, GAME, "--all", "--playouts", "60")["positions"]

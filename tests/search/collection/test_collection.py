@@ -266,6 +266,7 @@ def test_other_programs_read_the_tables(finished: pathlib.Path) -> None:
     assert frame["win_rate"].tolist() == rates and len(frame["ownership"][0]) == 25
 
 
+@pytest.mark.wide
 def test_the_end_by_a_signal_leaves_a_folder_that_goes_on(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "jaxgo", "collection", str(games), "--out", str(out), *COMMON, "--playouts", "20000"]

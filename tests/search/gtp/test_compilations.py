@@ -60,6 +60,7 @@ genmove b
 quit"""
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("bot", ["rave", pytest.param("amaf", marks=pytest.mark.slow)])
 def test_what_a_game_needs_is_compiled_when_the_size_is_known(bot):
     # What is found in the cache on disk counts like what is compiled.

@@ -43,7 +43,7 @@ def test_a_script_is_answered_to_its_end():
     text = "1 name\r\n\r\n# nothing\n2 play b\tc3 # centre\r\n3 genmove w\nfoo\n4 showboard"
     done = run(*FLAT, "--visits", "64", text=text)
     assert done.returncode == 0
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if "compiling" not in line] == []  # that depends on the machine
     answers = done.stdout.split("\n\n")
     assert answers[:2] == ["=1 jaxgo", "=2 "]
     assert re.fullmatch(r"=3 [A-E][1-5]", answers[2])
