@@ -41,8 +41,8 @@ def test_a_client_gets_as_many_turns_as_another_who_asks_for_sixty_times_as_much
 def test_priorities_count_within_a_client(service, monkeypatch):
     """Of searches that are under way at once, the urgent one gets ahead."""
     talk, searches, all_there = Talk(service), service.scheduler._searches, threading.Event()
-    step = searches._step
-    monkeypatch.setattr(searches, "_step", lambda task: all_there.is_set() and step(task))
+    steps = searches.steps  # all of them or none: in the middle of them those that come last would be first
+    monkeypatch.setattr(searches, "steps", lambda client: steps(client) if all_there.is_set() else iter(()))
     low = [query(f"low{i}", maxVisits=4000, priority=0) for i in range(12)]
     talk.send(*low, query("high", maxVisits=4000, priority=7))
     assert eventually(lambda: len(searches.active) == 13 and all(task.search is not None for task in searches.active))
