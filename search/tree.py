@@ -146,6 +146,7 @@ class Tree:
 
     def variations(self, moves: Sequence[int], most: int) -> list[list[int]]:
         """The principal variations from each of some of the root's moves on; `most` moves each at most."""
+        most = min(most, self.count)  # no line is longer, whatever is asked
         lines, counts = np.empty((len(moves), most), np.int64), np.empty(len(moves), np.int64)
         _variations(self.arrays, np.asarray(moves, np.int64), np.empty((2, self.moves)), lines, counts)
         return [line[:count] for line, count in zip(lines.tolist(), counts.tolist())]

@@ -164,7 +164,7 @@ def test_eight_playouts_of_each_leaf(name):
 
 
 @pytest.mark.wide
-@pytest.mark.parametrize("name", ["rave loose", *wide("ucb1")])
+@pytest.mark.parametrize("name", ["ucb1", "rave loose"])
 def test_rounds_on_9x9(name):
     search, scalar = grow_both(middle_game(9, 50, seed=4), RULES[name], 4 * 40, komi=7.0, playouts=4, leaves=16)
     assert_same_tree(search.tree, scalar)

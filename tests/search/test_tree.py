@@ -240,6 +240,7 @@ def test_lines_are_of_moves_that_there_are():
             asked()
     with pytest.raises(ValueError, match="most must be between 0"):
         search.variation(most=-1)
+    assert search.variation(most=2**31 - 1) == search.variation(most=25)  # and takes no memory for more than there are
     assert search.variations([]) == [] and search.variations([search.best()]) == [search.variation(search.best())]
     search.close()
 
