@@ -27,7 +27,7 @@ from jaxgo.playing import draws
 from jaxgo.playing.playout import Job, fresh_lanes, ready
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.tick import is_over, tick
-from jaxgo.playing.wire import Records, columns_of
+from jaxgo.playing.wire import Records, columns_of, of_playouts
 
 #: An H100: multiprocessors, instructions of a warp that each can begin in a clock, clock in GHz.
 MULTIPROCESSORS, PER_CLOCK, CLOCK = 132, 4, 1.98
@@ -132,7 +132,7 @@ def play_all(
     shapes = nvidia.outputs(g, columns.shape[1], job, longest, first_plays, moves)
     kernel = nvidia.kernel_of(g, job, first_plays, moves, policy)
     made, blocks = run(kernel, nvidia.inputs(g, columns, job, longest, policy, last), shapes, lanes)
-    return nvidia.records(g, job, [jnp.asarray(x) for x in made], first_plays), blocks
+    return nvidia.records(g, columns, job, [jnp.asarray(x) for x in made], first_plays), blocks
 
 
 def run(
@@ -158,7 +158,7 @@ def ptx_instructions(size: int, playouts: int, policy: Policy | None = None) -> 
 
 def _blocks(size: int, playouts: int, policy: Policy | None) -> list[warp.Block]:
     how = dict(lanes=LANES, longest=max_plies(size), first_plays=False, moves=False)
-    return play_all(geometry(size), _empty(size), _job(size, playouts), **how, policy=policy)[1]
+    return play_all(geometry(size), _empty(size, playouts), _job(size, playouts), **how, policy=policy)[1]
 
 
 def ceiling(instructions: float) -> float:
@@ -193,7 +193,7 @@ def rounds(ticks: np.ndarray, per_lane: int, warps: int = WARPS) -> tuple[float,
 
 def ticks_of_playouts(size: int, playouts: int = COUNTED) -> np.ndarray:
     """int [playouts]: how many ticks playouts from the empty board need, those of `play`, counted by XLA."""
-    g, job, columns = playing_geometry(size), _job(size, playouts), _empty(size)
+    g, job, columns = playing_geometry(size), _job(size, playouts), _empty(size, playouts)
 
     @jax.jit
     def count():
@@ -212,11 +212,12 @@ def ticks_of_playouts(size: int, playouts: int = COUNTED) -> np.ndarray:
         return np.asarray(count())
 
 
-def _empty(size: int) -> np.ndarray:
-    """The columns of the empty board."""
-    return np.stack([np.asarray(x) for x in columns_of(Position.empty(size, 1), jnp.zeros(1, jnp.int32))])
+def _empty(size: int, playouts: int) -> np.ndarray:
+    """The columns of a job on the empty board."""
+    position = columns_of(Position.empty(size, 1), jnp.zeros(1, jnp.int32))
+    return np.stack([np.asarray(x) for x in of_playouts(position, 0, playouts)])
 
 
 def _job(size: int, playouts: int) -> Job:
     one, number = jnp.int32(1), jnp.int32(playouts)
-    return Job(playouts, draws.seed_words(1), one, number, jnp.int32(0), jnp.int32(max_plies(size)))
+    return Job(playouts, draws.seed_words(1), one, number, jnp.int32(max_plies(size)))

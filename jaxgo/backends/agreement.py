@@ -26,7 +26,7 @@ from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import PolicyForm
-from jaxgo.playing.wire import columns_of
+from jaxgo.playing.wire import columns_of, of_playouts
 
 #: Playouts from each position, and lanes: fewer, so that lanes take a second one.
 PLAYOUTS, LANES = 24, 64
@@ -75,13 +75,13 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
         columns = _columns(size)
     policy = None if form is None else form.with_arrays(form.shapes).typical()
     last = np.array([STAY, size * size // 2, size + 1, size * size], np.int32)
-    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, np.zeros(6, np.uint32))]
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (columns, np.zeros(5, np.uint32))]
 
     def program(device: jax.Device, play_all, lanes: int, own_seeds: bool, moves: bool):
         def play(columns, numbers):
             seed = None if own_seeds else tuple(numbers[:2])
             if own_seeds:
-                columns = jnp.concatenate([columns, jnp.stack([columns[-1] + numbers[0], columns[-1] * numbers[0]])])
+                columns = jnp.concatenate([columns, jnp.stack([columns[-3] + numbers[0], columns[-3] * numbers[0]])])
             job = Job(PLAYOUTS, seed, *numbers[2:].astype(jnp.int32))
             how = dict(lanes=lanes, longest=longest, first_plays=True, moves=moves, policy=policy, last=last)
             return play_all(g, columns, job, **how)
@@ -98,7 +98,7 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
         made = list(threads.map(lambda x: program(*x), asked))
     for (own_seeds, moves), kernel in zip(KINDS, made[2:], strict=True):
         for cap in (longest, size + 1):
-            numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, 5, cap], np.uint32)
+            numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, cap], np.uint32)
             ours, theirs = (jax.device_get(play(columns, numbers)) for play in (kernel, made[own_seeds]))
             theirs = theirs._replace(log=None) if moves else theirs._replace(log=None, events=None)
             for field, a, b in zip(ours._fields, ours, theirs):
@@ -116,7 +116,8 @@ def _judge_of(device: jax.Device) -> jax.Device:
 
 
 def _columns(size: int) -> np.ndarray:
-    """The columns of four positions: the empty board, a game in its middle, it with colours changed, and one that is over."""
+    """The columns of a job on four positions: the empty board, a game in its middle, it with colours changed, of which there are
+    fewer playouts, and one that is over."""
     random, point = np.random.default_rng(size), size * size
     position = Position.empty(size)
     for _ in range(size * size // 2):
@@ -129,4 +130,5 @@ def _columns(size: int) -> np.ndarray:
     to_play = np.array([1, int(position.to_play[0]), -int(position.to_play[0]), 1], np.int8)
     ko = np.array([-1, int(position.ko[0]), int(position.ko[0]), -1], np.int16)
     batch = Position.from_array(stones, to_play=to_play, ko=ko, passes=np.array([0, 0, 1, 2]))
-    return np.stack(columns_of(jax.device_get(batch), np.arange(4, dtype=np.int32)))
+    columns = columns_of(jax.device_get(batch), np.arange(4, dtype=np.int32))
+    return np.stack(of_playouts(columns, 5, np.array([PLAYOUTS, PLAYOUTS, PLAYOUTS // 2, PLAYOUTS])))

@@ -34,10 +34,10 @@ from jaxgo.playing.wire import Records
 
 #: XLA's custom call for kernels given as text.
 TARGET = "__gpu$xla.gpu.ptx"
-#: `item` of a lane that has had no playout yet.
+#: `item` of a lane that has had no playout yet, or whose number was that of none, and that is to take the next one.
 NOT_BEGUN = -2
 #: How many numbers the kernel is told.
-NUMBERS = 9
+NUMBERS = 8
 #: Ticks between two looks at whether playouts are over.
 TICKS = 16
 #: Lanes of a warp that must wait for a look before all of them look, unless all that play wait (`bench.kernel`).
@@ -61,7 +61,7 @@ def play_all(
         name=name(g.size), kernel_type="ptx", kernel_data=kernel.text,
         **{key: np.int32(count) for key, count in counts.items()}, shared_mem_bytes=np.int32(0),
     )  # fmt: skip
-    return records(g, job, made, first_plays)
+    return records(g, columns, job, made, first_plays)
 
 
 def kernel_of(g: Geometry, job: Job, first_plays: bool, moves: bool, policy: Policy | None) -> "Written":
@@ -83,9 +83,9 @@ def inputs(
 
 
 def numbers_of(job: Job, batch: int, longest: int) -> jax.Array:
-    """uint32 [9]: what the kernel is told of a job on so many positions, and of the events' width."""
+    """uint32 [8]: what the kernel is told of a job on so many positions, and of the events' width."""
     seed = job.seed or (np.uint32(0),) * 2
-    numbers = [*seed, job.num_positions, job.num_playouts, job.first_playout, job.max_plies, job.per_position, batch, longest]
+    numbers = [*seed, job.num_positions, job.num_playouts, job.max_plies, job.per_position, batch, longest]
     return jnp.stack([jnp.asarray(x).astype(jnp.uint32) for x in numbers])
 
 
@@ -95,12 +95,14 @@ def outputs(g: Geometry, batch: int, job: Job, longest: int, first_plays: bool, 
     return [((wire.num_columns(_layout(g.size), first_plays), room), np.uint32), *[((room, longest), np.int16)] * moves]
 
 
-def records(g: Geometry, job: Job, made: Sequence[jax.Array], first_plays: bool) -> Records:
-    """The records that the kernel made in arrays of `outputs`, in which it has left alone what was not asked for."""
+def records(g: Geometry, columns: jax.Array, job: Job, made: Sequence[jax.Array], first_plays: bool) -> Records:
+    """The records of a job that the kernel made in arrays of `outputs`, in which it has left alone what was not asked for."""
+    count = columns[wire.num_columns_of_job(g) - 1].astype(jnp.int32)
     g = _layout(g.size)
     with bb.words_known(g):
         item, room = jnp.arange(made[0].shape[1], dtype=jnp.int32), np.int32(job.per_position)
-        asked = (lax.div(item, room) < job.num_positions) & (lax.rem(item, room) < job.num_playouts)
+        position = lax.div(item, room)
+        asked = (position < job.num_positions) & (lax.rem(item, room) < count[position])
         found = wire.unpack(g, tuple(jnp.where(asked, x, np.uint32(0)) for x in made[0]), None, first_plays)
         if len(made) == 1:
             return found
@@ -151,7 +153,7 @@ def _written(g: Geometry, first_plays: bool, moves: bool, form: PolicyForm | Non
     k = ptx.Kernel(name(g.size), ["numbers", "positions", *(x.name for x in arrays)], ["rows", *["events"] * moves])
     policy = jax.tree.unflatten(structure, [x if x.shape else k.scalar(x) for x in arrays])
     begin = functools.partial(_begin, g, first_plays, moves, wants, own_seeds)
-    words = wire.num_columns_of_position(g) + 2 * own_seeds + bool(wants and wants.last)
+    words = wire.num_columns_of_job(g) + 2 * own_seeds + bool(wants and wants.last)
 
     # Each lane begins with a playout that is over, and leaves no record.
     word, whole = (jax.ShapeDtypeStruct((), x) for x in (np.uint32, np.int32))
@@ -236,8 +238,8 @@ def _tick(g: Geometry, policy: Policy | None, lane: Lanes, known) -> Lanes:
 
 def _job(numbers: Sequence[jax.Array]) -> tuple[Job, jax.Array, jax.Array]:
     """(job, B, width of the events) of what `numbers_of` gives."""
-    positions, playouts, first, cap, room, batch, longest = (x.astype(jnp.int32) for x in numbers[2:])
-    job = Job(room, (numbers[0], numbers[1]), positions, playouts, first, cap)  # type: ignore[arg-type]
+    positions, playouts, cap, room, batch, longest = (x.astype(jnp.int32) for x in numbers[2:])
+    job = Job(room, (numbers[0], numbers[1]), positions, playouts, cap)  # type: ignore[arg-type]
     return job, batch, longest
 
 
@@ -249,7 +251,8 @@ def _begin(
     if own_seeds:
         job = job._replace(seed=None)
     first = playout.ready(g, job, number, row, wants)
-    return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0, wants), first.item, first.black
+    item = jnp.where((first.item == np.int32(NO_ITEM)) & (number < job.total), np.int32(NOT_BEGUN), first.item)
+    return playout.fresh_lanes(g, first, job.max_plies, first_plays, 1 if moves else 0, wants), item, first.black
 
 
 def _record(g: Geometry, mine: Board, theirs: Board, lane: Lanes, black: jax.Array) -> tuple[jax.Array, ...]:

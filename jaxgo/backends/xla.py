@@ -72,7 +72,7 @@ class Supply(NamedTuple):
     total: jax.Array
     """int32: how many there are, those that are taken included."""
     ready: Callable[[jax.Array], Ready]
-    """Gives those of some numbers (int32 [L]), with NO_ITEM from `total` on."""
+    """Gives those of some numbers (int32 [L]), with NO_ITEM where there is none, and from `total` on."""
     max_plies: jax.Array
     """int32: the cap on a playout's plies."""
 
@@ -320,7 +320,7 @@ def play_all(
 
     Args:
       g: the layout of the positions' boards and the records'.
-      columns: uint32 [C, B], B positions (see `jaxgo.playing.wire`), with their seeds where the job has none.
+      columns: uint32 [C, B], those of a job (see `jaxgo.playing.wire`), with seeds behind them where the job has none.
       job: how many playouts of which.
       lanes: how many playouts run at a time (static).
       longest: the largest `max_plies` (static), the width of `Records.events`.
@@ -344,7 +344,7 @@ def play_all(
         return playout.ready(g, job, number, tuple(row.T), wants)
 
     with bb.words_known(g):
-        inputs = (*(job.seed or ()), job.first_playout, total, job.max_plies, columns[0, 0])
+        inputs = (*(job.seed or ()), total, job.max_plies, columns[0, 0])
         zero = functools.reduce(operator.or_, (x.astype(jnp.uint32) for x in inputs)) & np.uint32(0)
         room = batch * job.per_position
         if policy is not None:

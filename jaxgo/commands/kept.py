@@ -71,7 +71,7 @@ class Kept:
     @property
     def finished(self) -> int:
         """Playouts of each position that are finished."""
-        return self.evaluation.played[0].count if self.evaluation is not None else 0
+        return int(self.evaluation.num_playouts[0]) if self.evaluation is not None else 0
 
     def add(self, part: Evaluation) -> None:
         """Adds a complete evaluation that goes on where this one ends; writes it now and then."""

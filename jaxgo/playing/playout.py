@@ -1,6 +1,6 @@
 """How a playout begins and how it ends, whichever backend plays it.
 
-A backend takes numbers from a *job*: a batch of positions, as columns (`jaxgo.playing.wire`), and how many playouts of each.
+A backend takes numbers from a *job*: a batch of positions, as columns (`jaxgo.playing.wire`), and which playouts of each.
 `ready` looks a playout up by its number, `fresh_lanes` begins it, and `results` makes the columns of a finished one.
 """
 
@@ -49,15 +49,13 @@ class Job(NamedTuple):
     num_positions: jax.Array
     """The first so many positions are played from."""
     num_playouts: jax.Array
-    """Playouts of each, at most `per_position`."""
-    first_playout: jax.Array
-    """Number of the first playout."""
+    """The most playouts of a position, at most `per_position`; how many each has, its columns say."""
     max_plies: jax.Array
     """The cap on a playout's plies."""
 
     @property
     def total(self) -> jax.Array:
-        """Playouts in all."""
+        """Playouts in all, those counted that there would be if each position had the most."""
         return self.num_positions * self.num_playouts
 
 
@@ -67,7 +65,7 @@ def position_of(job: Job, number: jax.Array) -> jax.Array:
 
 
 def columns_for(wants: Wants | None, columns: jax.Array, last: jax.Array | None) -> jax.Array:
-    """Positions' columns, uint32 [C, B], as `ready` takes them: where a policy wants it, with the points of the moves before,
+    """Columns of a job, uint32 [C, B], as `ready` takes them: where a policy wants it, with the points of the moves before,
     `last`, int32 [B], which are other numbers where there was none or a pass; None stands for that."""
     if wants is None or not wants.last:
         return columns
@@ -76,7 +74,7 @@ def columns_for(wants: Wants | None, columns: jax.Array, last: jax.Array | None)
 
 
 def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], wants: Wants | None = None) -> Ready:
-    """The job's playouts of some numbers (int32 [L]), NO_ITEM past its end.
+    """The job's playouts of some numbers (int32 [L]), NO_ITEM where there is none: past its end, or past that of its position.
 
     `row` is what the positions' columns, those of `columns_for`, hold at `position_of(job, number)`.
     """
@@ -88,10 +86,12 @@ def ready(g: Geometry, job: Job, number: jax.Array, row: Sequence[jax.Array], wa
     if seed is None:
         *row, word, more = row
         seed = word, more
+    *row, first, count = row
     playout = lax.rem(number, job.num_playouts)
     item = position_of(job, number) * jnp.int32(job.per_position) + playout
-    item = jnp.where(number < job.total, item, np.int32(NO_ITEM))
-    return ready_from(g, seed, job.first_playout + playout, item, row, last)
+    exists = (number < job.total) & (playout < count.astype(jnp.int32))
+    item = jnp.where(exists, item, np.int32(NO_ITEM))
+    return ready_from(g, seed, first.astype(jnp.int32) + playout, item, row, last)
 
 
 def ready_from(

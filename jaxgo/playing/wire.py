@@ -61,6 +61,18 @@ def columns_of(position: Position, streams) -> tuple:
     return (*own, *opp, *(x.astype(np.uint32) for x in numbers))
 
 
+def num_columns_of_job(g: Geometry) -> int:
+    """C, the columns of a position in a job that has a seed: those of the position, and of which playouts (`of_playouts`)."""
+    return num_columns_of_position(g) + 2
+
+
+def of_playouts(position: Sequence, first, count) -> tuple:
+    """The columns of a job: positions', uint32 [B] each, the number of the first playout of each and how many there are, int32,
+    [B] or for all; of numpy arrays numpy arrays."""
+    xp, like = position[0].__array_namespace__(), position[0]
+    return (*position, *(xp.broadcast_to(xp.asarray(x), like.shape).astype(np.uint32) for x in (first, count)))
+
+
 def table_of(columns: Sequence[jax.Array]) -> Table:
     """What the columns of positions hold."""
     words, numbers = tuple(columns[:-4]), (x.astype(np.int32) for x in columns[-4:])

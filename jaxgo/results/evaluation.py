@@ -18,14 +18,36 @@ FORMAT = 1
 
 @dataclasses.dataclass(frozen=True)
 class Played:
-    """Which playouts an evaluation is of: numbers `first` to `first + count - 1` of every position's stream."""
+    """Which playouts an evaluation is of: of each position numbers `first` to `first + count - 1` of its stream."""
 
     seed: tuple[int, int]
     """Two words of 32 bits."""
     streams: np.ndarray
     """int32 [B]."""
-    first: int
-    count: int
+    first: int | np.ndarray
+    """An int for all, or int64 [B]."""
+    count: int | np.ndarray
+    """Likewise."""
+
+    def __getitem__(self, index) -> "Played":
+        """Of some positions."""
+        numbers = (x if isinstance(x, int) else np.asarray(x[index]) for x in (self.first, self.count))
+        return Played(self.seed, np.asarray(self.streams[index]), *numbers)
+
+    @property
+    def end(self) -> int | np.ndarray:
+        """The number after the last one, as `first` has the first."""
+        return self.first + self.count
+
+    def at(self, place: int) -> str:
+        """The numbers that the position at a place of the batch has, as people write them."""
+        first, end = (np.broadcast_to(x, self.streams.shape).flat[place] for x in (self.first, self.end))
+        return f"{first} to {end - 1}"
+
+    @property
+    def key(self) -> tuple:
+        """By which those are sorted that may follow on each other."""
+        return self.seed, self.streams.tobytes(), np.broadcast_to(self.first, self.streams.shape).astype(">i8").tobytes()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -141,7 +163,7 @@ class Evaluation:
             self,
             komi=self.komi[index] if isinstance(self.komi, np.ndarray) else self.komi,
             sums=Sums._make(None if x is None else np.asarray(x[index]) for x in self.sums),
-            played=tuple(dataclasses.replace(x, streams=np.asarray(x.streams[index])) for x in self.played),
+            played=tuple(x[index] for x in self.played),
         )
 
     def symmetry(self, k: int) -> "Evaluation":
@@ -169,11 +191,12 @@ class Evaluation:
             raise ValueError(f"evaluations of one (size, batch, komi, statistics) can be added, not of {mine} and {others}")
         for a in self.played:
             for b in other.played:
-                meet = max(a.first, b.first) < min(a.first + a.count, b.first + b.count)
-                if meet and a.seed == b.seed and (a.streams == b.streams).any():
+                meet = (np.maximum(a.first, b.first) < np.minimum(a.end, b.end)) & (a.streams == b.streams)
+                if a.seed == b.seed and meet.any():
+                    ours, theirs = (x.at(int(meet.argmax())) for x in (a, b))
                     raise ValueError(
-                        f"the evaluations share playouts: numbers {a.first} to {a.first + a.count - 1} and {b.first} to "
-                        f"{b.first + b.count - 1} of one seed and stream; give another seed, or go on with first_playout"
+                        f"the evaluations share playouts: numbers {ours} and {theirs} of one seed and stream; give another seed, "
+                        "or go on with first_playout"
                     )
         added = Sums._make(None if a is None else a + b for a, b in zip(self.sums, other.sums))
         played = _merged(self.played + other.played)
@@ -187,7 +210,8 @@ class Evaluation:
         """What `save` writes: the sums, and which playouts they are of, by name."""
         arrays: dict[str, Any] = {f"sums.{name}": x for name, x in self.sums._asdict().items() if x is not None}
         arrays |= {f"streams.{i}": x.streams for i, x in enumerate(self.played)}
-        played = [{"seed": x.seed, "first": x.first, "count": x.count} for x in self.played]
+        numbers = ("first", "count")
+        played = [{"seed": x.seed, **{name: np.asarray(getattr(x, name)).tolist() for name in numbers}} for x in self.played]
         facts = saved.facts("jaxgo_evaluation", FORMAT, size=self.size, complete=self.complete, played=played)
         return {**facts, "komi": self.komi, **arrays}
 
@@ -205,18 +229,24 @@ class Evaluation:
         facts, held = saved.read(path, "jaxgo_evaluation", FORMAT, "Evaluation.save")
         with saved.blamed_on(path, "Evaluation.save"):
             played = tuple(
-                Played(tuple(x["seed"]), held[f"streams.{i}"], x["first"], x["count"]) for i, x in enumerate(facts["played"])
+                Played(tuple(x["seed"]), held[f"streams.{i}"], _numbers(x["first"]), _numbers(x["count"]))
+                for i, x in enumerate(facts["played"])
             )
             komi, found = held["komi"], Sums._make(held.get(f"sums.{name}") for name in Sums._fields)
             return cls(facts["size"], komi if komi.ndim else float(komi), found, facts["complete"], played)
 
 
+def _numbers(held: int | list[int]) -> int | np.ndarray:
+    """`Played.first` and `Played.count` as they were saved."""
+    return held if isinstance(held, int) else np.array(held, np.int64)
+
+
 def _merged(played: tuple[Played, ...]) -> tuple[Played, ...]:
     """The same playouts, those that follow on each other as one."""
     out: list[Played] = []
-    for x in sorted(played, key=lambda x: (x.seed, x.streams.tobytes(), x.first)):
+    for x in sorted(played, key=lambda x: x.key):
         last = out[-1] if out else None
-        if last and last.seed == x.seed and np.array_equal(last.streams, x.streams) and last.first + last.count == x.first:
+        if last and last.seed == x.seed and np.array_equal(last.streams, x.streams) and np.all(last.end == x.first):
             out[-1] = dataclasses.replace(last, count=last.count + x.count)
         else:
             out.append(x)

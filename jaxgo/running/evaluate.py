@@ -2,8 +2,9 @@
 
 import contextlib
 import dataclasses
+import functools
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Unpack
 
 import jax
@@ -20,12 +21,13 @@ from jaxgo.results.evaluation import Evaluation, Interrupted, Played
 from jaxgo.results.sums import STATISTICS, Sums, reduce_records, zero_sums
 from jaxgo.running.chunks import Chunk
 from jaxgo.running.jobs import Output, Plan, results
-from jaxgo.running.request import Devices, Options, Request, takes_options
+from jaxgo.running.pieces import PIECE, in_pieces
+from jaxgo.running.request import Devices, Numbers, Options, Request, is_array, takes_options
 
 
 @takes_options
 def evaluate(
-    position: Position, num_playouts: int, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
+    position: Position, num_playouts: Numbers, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
     **options: Unpack[Options],
 ) -> Evaluation:  # fmt: skip
     """Plays `num_playouts` random playouts from each position and returns their statistics, reduced on the device.
@@ -35,7 +37,7 @@ def evaluate(
 
     Args:
       position: B positions; one that is over gives playouts of length 0.
-      num_playouts: playouts of each position, 1 to 2**31 - 1.
+      num_playouts: playouts of each position, 1 to 2**31 - 1; an integer, or B of them. So may be `first_playout`.
       komi: points that White gets; a finite number, or B of them. Draws count half a win.
       statistics: what to have besides win rates, means of margins and lengths, of "margins" (their histogram), "ownership" and
         "amaf"; all by default. They take up to 8 (2 P + 1), 8 P and 32 P bytes of memory a position, P = N**2.
@@ -50,7 +52,7 @@ def evaluate(
         finished until then, as far as they are known here.
       RuntimeError: another process has left the job because of an error.
     """
-    adding = _Adding(Request.of(position, num_playouts, komi, **options), _checked(statistics))
+    adding = _adding(position, num_playouts, komi, statistics, options)()
     try:
         for _ in adding.chunks():
             pass
@@ -61,7 +63,7 @@ def evaluate(
 
 @takes_options
 def evaluations(
-    position: Position, num_playouts: int, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
+    position: Position, num_playouts: Numbers, *, komi: ArrayLike = 7.5, statistics: Collection[str] = STATISTICS,
     **options: Unpack[Options],
 ) -> Iterator[Evaluation]:  # fmt: skip
     """`jaxgo.evaluate` while it goes on: an iterator of evaluations, each of all playouts finished so far, and each of more.
@@ -77,10 +79,10 @@ def evaluations(
     Raises:
       TypeError, ValueError: an argument is not what it must be; before any work is done.
     """
-    request, statistics = Request.of(position, num_playouts, komi, **options), _checked(statistics)
+    begin = _adding(position, num_playouts, komi, statistics, options)
 
     def stream() -> Iterator[Evaluation]:
-        adding, told = _Adding(request, statistics), 0
+        adding, told = begin(), 0
         for _ in adding.chunks():
             if adding.count > told:  # what comes of several chunks at a time is told once
                 found = adding.evaluation(copy=True)
@@ -95,11 +97,31 @@ def plan(
     devices: Devices = None,
 ) -> Plan:  # fmt: skip
     """How `evaluate` would do a job: for programs that must not wait for a compiler in the middle of it."""
+    return _plan(_output(_checked(statistics)), size, batch, num_playouts, policy, devices)
+
+
+def plan_of_pieces(
+    size: int, pieces: int, statistics: Collection[str] = STATISTICS, *, policy: Policies = None, devices: Devices = None
+) -> Plan:
+    """How it would do one in which positions have playouts of their own, so many pieces in all (`jaxgo.running.pieces`)."""
+    return _plan(_output(_checked(statistics), of_pieces=True), size, max(2, pieces), PIECE, policy, devices)
+
+
+def _plan(output: Output, size: int, batch: int, num_playouts: int, policy: Policies, devices: Devices) -> Plan:
     asked = policy_of(policy, size)
     workers = workers_of(devices, of_all_processes=True)
     lanes = backend_of(own_of(workers)[0]).most_lanes(size)
     form = None if asked is None else PolicyForm.of(asked)
-    return Plan.of(_output(_checked(statistics)), size, batch, num_playouts, workers, lanes, max_plies(size), form)
+    return Plan.of(output, size, batch, num_playouts, workers, lanes, max_plies(size), form)
+
+
+def _adding(
+    position: Position, num_playouts: Numbers, komi: ArrayLike, statistics: Collection[str], options: Options
+) -> "Callable[[], _Adding]":
+    """What begins to do what is asked for, once that has been checked."""
+    request = Request.of(position, num_playouts, komi, each_its_own=True, **options)
+    alike = not is_array(num_playouts) and not is_array(options.get("first_playout"))
+    return functools.partial(_Adding, request, _checked(statistics), alike)
 
 
 def _checked(statistics: Collection[str]) -> tuple[str, ...]:
@@ -120,30 +142,40 @@ class _Reduce:
         return reduce_records(g, records, bounds, valid, self.statistics)
 
 
-def _output(statistics: tuple[str, ...]) -> Output:
+def _output(statistics: tuple[str, ...], of_pieces: bool = False) -> Output:
     """The output of sums."""
     call = f"evaluate(statistics={list(statistics)})"
-    return Output(call, first_plays="amaf" in statistics, moves=False, reduce=_Reduce(statistics))
+    return Output(call, first_plays="amaf" in statistics, moves=False, reduce=_Reduce(statistics), of_pieces=of_pieces)
 
 
 class _Adding:
     """Adds up a request's chunks, each whole (`results`): of one that were added in part the sums would not belong together."""
 
-    def __init__(self, request: Request, statistics: tuple[str, ...]):
+    def __init__(self, request: Request, statistics: tuple[str, ...], alike: bool):
         self._request, self._statistics = request, statistics
+        self._of: np.ndarray | None = None
+        """Of which position each piece is that is played in its place; None where positions are played as they are."""
+        self._played = request
+        if not alike:
+            self._played, self._of = in_pieces(request)
         self._sums = zero_sums(request.size**2, request.batch, statistics)
         self._access = threading.Lock()
 
     def chunks(self) -> Iterator[Chunk]:
         """Yields chunks that have been added."""
-        with contextlib.closing(results(self._request, _output(self._statistics), self._add)) as added:
+        output = _output(self._statistics, of_pieces=self._of is not None)
+        with contextlib.closing(results(self._played, output, self._add)) as added:
             yield from added
 
     def _add(self, chunk: Chunk, part: Sums[np.ndarray], _) -> None:
-        here = slice(chunk.start, chunk.start + chunk.size)
+        here, first = slice(chunk.start, chunk.start + chunk.size), None
+        if self._of is not None:
+            positions, first = np.unique(self._of[here], return_index=True)
+            here = slice(int(positions[0]), int(positions[-1]) + 1)
         with self._access:
             for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
-                target[here] += source[: chunk.size]
+                some = source[: chunk.size]
+                target[here] += some if first is None else np.add.reduceat(some, first, dtype=np.int64)
 
     @property
     def count(self) -> int:
@@ -154,9 +186,11 @@ class _Adding:
     def evaluation(self, copy: bool = False) -> Evaluation:
         """Of what has been added."""
         asked = self._request
+        first, count = asked.first_playout.astype(np.int64), asked.counts.astype(np.int64)
+        numbers = (int(first[0]), int(count[0])) if self._of is None else (first, count)
         with self._access:
             sums = jax.tree.map(np.copy, self._sums) if copy else self._sums
         return Evaluation(
-            size=asked.size, komi=asked.komi, sums=sums, complete=bool((sums.num_playouts == asked.num_playouts).all()),
-            played=(Played(asked.seed, asked.streams, asked.first_playout, asked.num_playouts),),
+            size=asked.size, komi=asked.komi, sums=sums, complete=bool((sums.num_playouts == asked.counts).all()),
+            played=(Played(asked.seed, asked.streams, *numbers),),
         )  # fmt: skip

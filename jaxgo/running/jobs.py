@@ -30,13 +30,13 @@ from jaxgo.base.trials import as_by_default
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import PolicyForm
-from jaxgo.playing.wire import Records, num_columns_of_position
+from jaxgo.playing.wire import Records, num_columns_of_job, of_playouts
 from jaxgo.running import at_work, chunks, processes, threads
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
 from jaxgo.running.request import Request
 
-#: Words of a chunk that are not columns: the seed's, positions, playouts of each, the first one's number, the cap.
-NUMBERS = 6
+#: Words of a chunk that are not columns: the seed's, positions, the most playouts of one, the cap.
+NUMBERS = 5
 #: Where each of several processes is given every playout: room that chunks of all devices have together, in large chunks.
 GATHERED = 8
 
@@ -57,10 +57,14 @@ class Output:
     same function share programs."""
     of_playouts: bool = False
     """Whether that is as much as there are playouts; their moves are then given beside it, and not in the records."""
+    of_pieces: bool = False
+    """Whether positions are played in pieces (`jaxgo.running.pieces`)."""
 
     def per_lane(self, workers: Sequence[jax.Device]) -> tuple[int, ...]:
         """Playouts that the workers' chunks have room for, for each lane."""
         rooms = chunks.PER_LANE_WITH_MOVES if self.moves else chunks.PER_LANE
+        if self.of_pieces:  # of which there are seldom few: small programs are not worth compiling
+            return rooms[1:]
         # What is no CPU has less memory for moves, and plays faster than playouts get to the host: one chunk is on its way while
         # the next is played.
         few = rooms[:-1] if (self.moves or self.of_playouts) and workers[0].platform != "cpu" else rooms
@@ -80,7 +84,7 @@ def program(
     devices of several processes are given to each of them.
 
     Its arguments are memory for moves, int16 [devices, positions, playouts, `log_width`], where the devices use it again
-    (`_reuses_log`), else None; the columns of the positions and their bounds, uint32 [devices, C + 2, positions]; and `NUMBERS`
+    (`_reuses_log`), else None; the job's columns and the positions' bounds, uint32 [devices, C + 2, positions]; and `NUMBERS`
     numbers. The arrays of a policy of that form, which all chunks share, follow. It gives what the output makes of the playouts,
     and that memory: in its last columns lie the moves, which are given there in any case where the output is of playouts.
     """
@@ -99,16 +103,17 @@ def program(
         moves = records.log if reuses_log else records.events if output.of_playouts else None
         records = records._replace(log=None, events=None if output.of_playouts else records.events)
         row, column = (lax.broadcasted_iota(jnp.int32, shape, i) for i in (0, 1))
-        valid = (row < job.num_positions) & (column < job.num_playouts)
+        *position, _, count = columns
+        valid = (row < job.num_positions) & (column < count.astype(jnp.int32)[:, None])
         # Without the barrier XLA fuses the unpacking of the records into every sum, and compiles for minutes on 19x19.
-        out = output.reduce(g, lax.optimization_barrier(records), tuple(columns), bounds, valid)
+        out = output.reduce(g, lax.optimization_barrier(records), tuple(position), bounds, valid)
         moves = None if moves is None else moves.reshape(positions, each, -1)
         return jax.tree.map(lambda x: x[None], (out, moves))
 
     log = jax.ShapeDtypeStruct((len(devices), positions, each, log_width(longest)), jnp.int16) if reuses_log else None
     shapes = [log] + [
         jax.ShapeDtypeStruct((len(devices), *x), jnp.uint32)
-        for x in ((num_columns_of_position(g) + 2, positions), (NUMBERS,))
+        for x in ((num_columns_of_job(g) + 2, positions), (NUMBERS,))
     ]
     mesh, each_its_own = Mesh(devices, ("devices",)), PartitionSpec("devices")
     results = NamedSharding(mesh, each_its_own, memory_kind=backend.memory_of_results(devices[0]))
@@ -213,15 +218,17 @@ def results(
     together = len(teams[0])
     todo = chunks.cut(request.batch, request.num_playouts, room, len(request.workers), request.lanes)
     groups = [todo[i : i + together] for i in range(0, len(todo), together)]
-    columns = np.concatenate([request.columns, request.bounds().T.astype(np.int32).view(np.uint32)])
+    bounds = request.bounds().T.astype(np.int32).view(np.uint32)
     reuses_log = _reuses_log(output, backend_of(own_of(request.workers)[0]), request.workers)
     # Several workers may be of one device.
     idle_logs = collections.defaultdict[tuple[jax.Device, ...], list[jax.Array]](list)
 
     def arguments(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         rows = np.minimum(np.arange(chunk.start, chunk.start + room[0]), request.batch - 1)
-        numbers = (*request.seed, chunk.size, chunk.count, request.first_playout + chunk.first, request.max_plies)
-        return columns[:, rows], np.array(numbers, np.uint32)
+        first = request.first_playout[rows] + np.int32(chunk.first)
+        job = of_playouts(tuple(request.columns[:, rows]), first, request.counts_of(chunk, rows))
+        numbers = (*request.seed, chunk.size, chunk.count, request.max_plies)
+        return np.stack([*job, *bounds[:, rows]]), np.array(numbers, np.uint32)
 
     def begin(group: list[Chunk], devices: tuple[jax.Device, ...]) -> Any:
         function = plan.program(devices)
@@ -255,7 +262,7 @@ def results(
         for group in played:
             for chunk in group:
                 yield chunk
-                done += chunk.size * chunk.count
+                done += int(request.counts_of(chunk, np.arange(chunk.start, chunk.start + chunk.size)).sum())
                 if request.progress is not None:
                     request.progress(done, request.total)
 

@@ -22,6 +22,7 @@ from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import columns_of
 from jaxgo.results import outcome
+from jaxgo.running.chunks import Chunk
 
 #: The most lanes that can be asked for.
 MOST_LANES = 1 << 18
@@ -36,12 +37,16 @@ Devices: TypeAlias = Sequence[jax.Device] | jax.Device | int | None
 """Jax devices, a number of workers on the first, or None for all; see `OPTIONS_HELP`."""
 
 
+Numbers: TypeAlias = int | Sequence[int] | np.ndarray
+"""One for all positions, or an array of one each."""
+
+
 class Options(TypedDict, total=False):
     """The options of all jobs; `OPTIONS_HELP` says what they mean."""
 
     policy: Policies
     seed: Seed
-    first_playout: int
+    first_playout: Numbers
     max_plies: int | None
     streams: ArrayLike | None
     devices: Devices
@@ -96,15 +101,17 @@ class Request:
     columns: np.ndarray
     """uint32 [C, B]: the positions on the wire, with their streams (see `jaxgo.playing.wire`)."""
     num_playouts: int
-    """Of each position."""
+    """Of each position; the most that one has."""
+    counts: np.ndarray
+    """int32 [B]: how many each has."""
     komi: float | np.ndarray
     """A float, or float64 [B]."""
     seed: tuple[int, int]
     """Two words of 32 bits."""
     streams: np.ndarray
     """int32 [B]."""
-    first_playout: int
-    """Number of the first playout."""
+    first_playout: np.ndarray
+    """int32 [B]: the number of each position's first playout."""
     max_plies: int
     """The cap."""
     policy: Policy | None
@@ -117,8 +124,12 @@ class Request:
     """To be told how far it is."""
 
     @classmethod
-    def of(cls, position: Position, num_playouts: int, komi: ArrayLike = 0.0, **options) -> "Request":
+    def of(
+        cls, position: Position, num_playouts: Numbers, komi: ArrayLike = 0.0, *, each_its_own: bool = False, **options
+    ) -> "Request":
         """The request for playouts from `position`; `options` are those of `Options`.
+
+        `each_its_own` says whether `num_playouts` and `first_playout` may be arrays.
 
         Raises:
           TypeError, ValueError: an argument is not what it must be, or traced.
@@ -132,9 +143,10 @@ class Request:
         if is_traced(position, num_playouts, komi, *asked.values()):
             raise TypeError("this function needs values, not traced arrays: inside jit, vmap and their kin use jaxgo.simulate")
         size, batch = position.size, check_batch(position)
-        num_playouts = checks.integer("num_playouts", num_playouts, 1)
-        first = checks.integer("first_playout", asked["first_playout"], 0)
-        checks.integer("first_playout + num_playouts", first + num_playouts, 1)
+        number = _numbers if each_its_own else _one_number
+        counts = number("num_playouts", num_playouts, batch, 1)
+        first = number("first_playout", asked["first_playout"], batch, 0)
+        checks.integers("first_playout + num_playouts", first.astype(np.int64) + counts, (batch,), 1, INT32_MAX)
         streams = np.arange(batch, dtype=np.int32) if asked["streams"] is None else asked["streams"]
         streams = checks.integers("streams", streams, (batch,), 0, INT32_MAX)
         workers = workers_of(asked["devices"], of_all_processes=True)
@@ -146,7 +158,7 @@ class Request:
         # On the host, where no shape needs compiling.
         columns = np.stack(columns_of(jax.device_get(position), streams))
         return cls(
-            size=size, columns=columns, num_playouts=num_playouts, komi=checks.komis(komi, batch),
+            size=size, columns=columns, num_playouts=int(counts.max()), counts=counts, komi=checks.komis(komi, batch),
             seed=seed_words(asked["seed"]), streams=streams, first_playout=first, workers=workers, progress=progress,
             policy=policy, max_plies=check_max_plies(asked["max_plies"], size),
             lanes=checks.integer("lanes", lanes, 1, MOST_LANES),
@@ -165,12 +177,16 @@ class Request:
     @property
     def total(self) -> int:
         """Playouts in all."""
-        return self.batch * self.num_playouts
+        return int(self.counts.sum(dtype=np.int64))
+
+    def counts_of(self, chunk: Chunk, positions: np.ndarray) -> np.ndarray:
+        """int32: how many of a chunk's playouts each of some positions has, int [.]."""
+        return np.clip(self.counts[positions] - np.int32(chunk.first), np.int32(0), np.int32(chunk.count))
 
     def arguments(self) -> dict[str, Any]:
         """What decides about its results, by the names of the functions' arguments."""
         return {
-            "size": self.size, "position": self.columns[:-1], "num_playouts": self.num_playouts, "komi": self.komi,
+            "size": self.size, "position": self.columns[:-1], "num_playouts": self.counts, "komi": self.komi,
             "policy": self.policy, "seed": self.seed, "first_playout": self.first_playout, "max_plies": self.max_plies,
             "streams": self.streams, "devices": [device.id for device in self.workers], "lanes": self.lanes,
         }  # fmt: skip
@@ -178,6 +194,21 @@ class Request:
     def bounds(self) -> np.ndarray:
         """int32 [B, 2]: komi as bounds of margins (see `jaxgo.results.outcome`)."""
         return np.broadcast_to(outcome.bounds(self.komi, self.size**2), (self.batch, 2))
+
+
+def is_array(value) -> bool:
+    """Whether an argument that may be an integer or an array is an array."""
+    return bool(getattr(value, "ndim", isinstance(value, Sequence) and not isinstance(value, str)))
+
+
+def _one_number(name: str, value, batch: int, least: int) -> np.ndarray:
+    """int32 [B] of one number."""
+    return np.full(batch, checks.integer(name, value, least), np.int32)
+
+
+def _numbers(name: str, value, batch: int, least: int) -> np.ndarray:
+    """int32 [B] of one number, or of an array."""
+    return checks.integers(name, value, (batch,), least, INT32_MAX) if is_array(value) else _one_number(name, value, batch, least)
 
 
 def check_max_plies(value: int | None, size: int) -> int:

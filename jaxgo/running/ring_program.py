@@ -250,10 +250,10 @@ def _whole_step(
     new = _arrive(shape, g, columns)
     rows = new.rows
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
-    job = Job(shape.playouts, None, numbers[2], jnp.int32(shape.playouts), jnp.int32(0), jnp.int32(longest))
+    job = Job(shape.playouts, None, numbers[2], jnp.int32(shape.playouts), jnp.int32(longest))
     how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": True, "moves": shape.moves, "policy": policy}
-    positions = jnp.concatenate([rows[:, 1:-4], rows[:, -2:]], axis=1).T
-    records = backend.play_all(g, positions, job, **how, last=rows[:, 0].astype(jnp.int32))
+    columns = jnp.stack([*wire.of_playouts(tuple(rows[:, 1:-4].T), 0, shape.playouts), *rows[:, -2:].T])
+    records = backend.play_all(g, columns, job, **how, last=rows[:, 0].astype(jnp.int32))
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
     return (), _found(shape, g, new, records, rows)

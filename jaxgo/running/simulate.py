@@ -15,7 +15,7 @@ from jaxgo.board.position import Position
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.in_order import Policies, policy_of
-from jaxgo.playing.wire import columns_of
+from jaxgo.playing.wire import columns_of, of_playouts
 from jaxgo.results.playouts import Playouts, playouts_of
 from jaxgo.running.request import MOST_LANES, Seed, check_batch, check_max_plies, check_seed
 
@@ -103,11 +103,11 @@ def _program(how: tuple, platform: str):
 def _play(num_playouts: int, longest: int, moves: bool, lanes: int | None, policy, position, streams, seed, first_playout):
     g, batch = position.geometry, position.batch
     job = Job(
-        num_playouts, seed, num_positions=jnp.int32(batch), num_playouts=jnp.int32(num_playouts), first_playout=first_playout,
-        max_plies=jnp.int32(longest),
+        num_playouts, seed, num_positions=jnp.int32(batch), num_playouts=jnp.int32(num_playouts), max_plies=jnp.int32(longest)
     )  # fmt: skip
+    columns = of_playouts(columns_of(position, streams), first_playout, num_playouts)
     records = play_anywhere(
-        g, jnp.stack(columns_of(position, streams)), job, lanes=lanes, wanted=batch * num_playouts, longest=longest,
+        g, jnp.stack(columns), job, lanes=lanes, wanted=batch * num_playouts, longest=longest,
         first_plays=False, moves=moves, policy=policy,
     )  # fmt: skip
     return playouts_of(g, records, batch)

@@ -1,31 +1,84 @@
-"""Playouts without a tree: positions are played out in batches, a slice of the playouts at a time."""
+"""Playouts without a tree: positions are played out together, a slice of their playouts at a time.
+
+A slice is one call of the device: of as many positions as fit, whoever asks for them, with whatever komi and number of playouts
+(`jaxgo.running.pieces`). So few programs serve all queries, and all of the machine plays for one query or for many.
+"""
 
 import collections
+import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
+
+import jaxgo
+from jaxgo import Evaluation
+from jaxgo.running.pieces import PIECE
 from search.analysis import replies
 from search.analysis.compiling import Compiling
 from search.analysis.games import Games
 from search.analysis.jobs import Job
 from search.analysis.options import ServiceOptions
 from search.analysis.waiting import Waiting
-from search.analysis.work import Batch, Task
+from search.analysis.work import Task
 from search.findings import Findings
+from search.replay import together
 
-#: Positions of a batch, at least and at most if there are so many, and the playouts that make it large enough. Batches should
-#: not be larger than needed: while one is played, the replies of another are written.
-LEAST_TOGETHER, MOST_TOGETHER, ENOUGH = 64, 256, 100_000
-#: So many positions make it worthwhile to compile a program for them; fewer are played one by one where there is none.
-MANY = 16
-#: Playouts of a slice on 9x9, a fraction of a second, and where clients wait for each other. On larger boards fewer.
-SLICE, SHORT_SLICE = 400_000, 40_000
+#: Playouts of a slice on 9x9, at most: a fraction of a second, and where clients wait for each other. On larger boards fewer.
+SLICE, SHORT_SLICE = 400_000, 60_000
+#: A task of so many playouts is worth slices of the largest programs. In others' replies are sooner there, and those of one are
+#: written while another is played.
+LONG = 100_000
 #: Playouts on 9x9 that take about as long as a call of the device takes at least.
 CALL = 4_000
-#: Batches under way.
-BATCHES = 4
-#: A new batch waits until nothing has come in for so long, but not longer than that, seconds: a client's queries come one by one.
+#: Tasks have begun that fill so many short slices, if there are as many; their time runs.
+BEGUN = 6
+#: New tasks wait until nothing has come in for so long, but not longer than that, seconds: a client's queries come one by one.
 QUIET, PATIENCE = 0.002, 0.02
+
+
+class Slice:
+    """Playouts of several tasks, all of one board size and seed.
+
+    All positions have stream 0, so that what one gets does not depend on which others are in the slice.
+
+    Args:
+      games: finds their positions.
+      options: how they are played out.
+      preparing: held while positions are found.
+    """
+
+    def __init__(self, games: Games, options: ServiceOptions, preparing: threading.Lock):
+        self._games, self._options, self._preparing = games, options, preparing
+        self.tasks: list[Task] = []
+        self._first: list[int] = []
+        self._count: list[int] = []
+
+    @property
+    def playouts(self) -> int:
+        """In all."""
+        return sum(self._count)
+
+    def take(self, task: Task, most: int) -> int:
+        """Takes the task's next playouts, at most so many; how many that are."""
+        count = min(most, task.left)
+        self.tasks.append(task)
+        self._first.append(task.issued)
+        self._count.append(count)
+        task.issued += count
+        return count
+
+    def play(self) -> Evaluation:
+        """Plays them; for any thread."""
+        with self._preparing:
+            for task in self.tasks:
+                if task.position is None:
+                    task.prepare(self._games)
+        return jaxgo.evaluate(
+            together([task.position for task in self.tasks]), np.array(self._count), komi=[task.komi for task in self.tasks],
+            seed=self.tasks[0].seed, first_playout=np.array(self._first), streams=0, policy=self._options.policy,
+            devices=self._options.threads,
+        )  # fmt: skip
 
 
 class Batches:
@@ -40,11 +93,12 @@ class Batches:
 
     def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None], options: ServiceOptions):
         self._games, self._compiling, self._fail, self._options = games, compiling, fail, options
-        self.waiting = Waiting(Batch.key)
-        self._active: list[Batch] = []
-        """The one whose turn it is comes first."""
-        self._results: dict[object, collections.deque[tuple[Task, Batch, int]]] = {}
-        """Replies that are still to be written, by client."""
+        self.waiting = Waiting()
+        self._active: list[Task] = []
+        """Those that have begun, and have no result yet; the one whose turn it is comes first."""
+        self._results: dict[object, collections.deque[Task]] = {}
+        """Those whose replies are still to be written, by client."""
+        self._preparing = threading.Lock()
         self._last_came = self._patience_ends = 0.0
 
     def push(self, task: Task) -> None:
@@ -57,94 +111,81 @@ class Batches:
     @property
     def clients(self) -> list:
         """Who has replies waiting to be written, or may want reports."""
-        reports = (task.client for batch in self._active if batch.reports for task in batch.tasks)
-        return list(dict.fromkeys([*self._results, *reports]))
+        return list(dict.fromkeys([*self._results, *(task.client for task in self._active if task.query.reports)]))
 
     @property
     def owners(self) -> list:
-        """Whose batches have playouts left to be handed out."""
-        clients = [batch.client for batch in self._active if not batch.all_issued]
-        return [client for client in clients if client is not None]
+        """Who has playouts left to be handed out."""
+        return list(dict.fromkeys(task.client for task in self._going_on()))
 
     @property
     def tasks(self) -> list[Task]:
         """All that are under way."""
-        return [task for batch in self._active for task in batch.tasks] + [
-            task for some in self._results.values() for task, _, _ in some
-        ]
+        return self._active + [task for some in self._results.values() for task in some]
 
     def begin(self) -> float | None:
-        """Makes as many batches as may be; how long those that wait may still wait for others to come, seconds."""
-        self._active = [batch for batch in self._active if batch.wanted]
-        while (first := self._next()) is not None:
+        """Begins as many tasks as may be; how long those that wait may still wait for others to come, seconds."""
+        for task in [task for task in self._active if task.made == task.issued > 0 and task.late()]:
+            self._end(task)
+        self._active = [task for task in self._active if not task.finished]
+        while (task := self._next()) is not None:
             pause = min(self._last_came + QUIET, self._patience_ends) - time.monotonic()
             if pause > 0:
                 return pause
             self._patience_ends = 0.0
-            number, parts = self._together(first)
-            self.waiting.take_first(first)
-            batch = Batch([first, *self.waiting.take(Batch.key(first), number - 1)], self._games, self._options, parts)
-            for task in batch.tasks:
-                task.begin()
-            self._active.insert(0, batch)
+            self.waiting.take_first(task)
+            task.begin()
+            self._active.insert(0, task)
         return None
 
     def _next(self) -> Task | None:
-        """The task whose batch may begin, None if none may; when there are many, only of those who are in none."""
-        full = len(self._active) >= BATCHES
-        busy = {task.client for batch in self._active for task in batch.tasks} if full else ()
+        """The task that may begin, None if none may; where there are many, only of those who have none."""
+        full = sum(min(1.0, task.left / _budget(SHORT_SLICE, task.query.size)) for task in self._active) >= BEGUN
+        busy = {task.client for task in self._active} if full else ()
         clients = (client for client in self.waiting.clients() if client.has_room and client not in busy)
         return next(filter(None, map(self.waiting.first, clients)), None)
 
-    def _together(self, first: Task) -> tuple[int, int | None]:
-        """(how many tasks go together, the first of them counted; the slices that a batch of several is played in).
-
-        As many as there are, where there is a program for so many; else the one alone.
-        """
-        most = max(LEAST_TOGETHER, min(MOST_TOGETHER, -(-ENOUGH // first.playouts)))
-        number = self.waiting.number(Batch.key(first), most)
-        if number > 1:
-            parts = -(-first.playouts * number // _budget(SHORT_SLICE, first.query.size))
-            counts = {first.playouts // parts, -(-first.playouts // parts)}
-            client = first.client if number >= MANY else None
-            if self._compiling.ready(first.query.size, number, counts, client):
-                return number, parts
-        return 1, None
+    def _going_on(self) -> list[Task]:
+        """Tasks with playouts left that are still wanted: what is late gets no more than its first ones."""
+        return [task for task in self._active if task.left and not task.finished and not (task.issued and task.late())]
 
     def slice_of(self, client) -> Job | None:
-        """The next playouts of a client's batches in turn; None where all are handed out."""
-        batch = next((batch for batch in self._active if batch.client is client and not batch.all_issued), None)
-        if batch is None:
+        """The next playouts of a client's tasks, and of others' as far as there is room; None where all are handed out."""
+        left = self._going_on()
+        mine = sorted((task for task in left if task.client is client), key=lambda task: -task.priority)
+        if not mine:
             return None
-        self._active.remove(batch)
-        self._active.append(batch)
-        count = self._count(batch, client)
-        cost = 1 + count * len(batch.tasks) / _budget(CALL, batch.tasks[0].query.size)
-        play, add = batch.slice(count), lambda found: self._add(batch, found)
-        return Job(play, add, lambda error: self._drop(batch, error), cost)
+        first = mine[0]
+        alike = [task for task in mine + [task for task in left if task.client is not client] if task.key == first.key]
+        alone, size = len(self.owners) == 1, first.query.size
+        room = self._compiling.pieces(size, client if alone and first.left >= LONG else None)
+        room = min(room, max(1, _budget(SLICE if alone else SHORT_SLICE, size) // PIECE))
+        part = Slice(self._games, self._options, self._preparing)
+        for task in alike:
+            if room > 0:
+                room -= -(-part.take(task, room * PIECE) // PIECE)
+        taken = set(part.tasks)
+        self._active = [task for task in self._active if task not in taken] + part.tasks
+        cost = 1 + part.playouts / _budget(CALL, size)
+        return Job(part.play, lambda found: self._add(part, found), lambda error: self._drop(part, error), cost)
 
-    def _count(self, batch: Batch, client) -> int:
-        """Playouts of each position in the batch's next slice."""
-        if batch.parts is not None:
-            return batch.part
-        size, left = batch.tasks[0].query.size, batch.left
-        count = min(left, _budget(SLICE if len(set(self.owners)) == 1 else SHORT_SLICE, size))
-        if self._compiling.ready(size, 1, [count], client if left >= ENOUGH else None):
-            return count
-        return min(count, self._compiling.quick(size))
+    def _add(self, part: Slice, found: Evaluation) -> None:
+        for index, task in enumerate(part.tasks):
+            mine = found[index]
+            task.found = mine if task.found is None else task.found.plus(mine)
+            if not task.finished and (task.made == task.playouts or task.late()):
+                self._end(task)
 
-    def _add(self, batch: Batch, found) -> None:
-        batch.add(found)
-        if batch.complete and batch in self._active:
-            self._active.remove(batch)
-        for index, task in enumerate(batch.tasks):
-            if not task.finished and (batch.complete or task.late()):
-                self._results.setdefault(task.client, collections.deque()).append((task, batch, index))
+    def _end(self, task: Task) -> None:
+        """The task has been played out as far as it will be."""
+        if task in self._active:
+            self._active.remove(task)
+            self._results.setdefault(task.client, collections.deque()).append(task)
 
-    def _drop(self, batch: Batch, error: BaseException) -> None:
-        if batch in self._active:
-            self._active.remove(batch)
-        for task in batch.tasks:
+    def _drop(self, part: Slice, error: BaseException) -> None:
+        for task in part.tasks:
+            if task in self._active:
+                self._active.remove(task)
             self._fail(task, error)
 
     def reply(self, client) -> bool:
@@ -152,46 +193,45 @@ class Batches:
         waiting = self._results.get(client)
         if not waiting:
             return False
-        task, batch, index = waiting.popleft()
+        task = waiting.popleft()
         if not waiting:
             del self._results[client]
         if not task.finished:
             try:
-                client.finish(task, self._told(task, batch, index, during=False))
+                client.finish(task, self._told(task, during=False))
             except Exception as error:
                 self._fail(task, error)
         return True
 
     def report(self, client) -> bool:
         """Makes a report that a client wants now; whether there was one to make."""
-        due = [entry for entry in self._reporting() if entry[0].client is client and entry[0].report_is_due()]
-        for task, batch, index in sorted(due, key=lambda entry: entry[0].next_report)[:1]:
+        due = [task for task in self._reporting() if task.client is client and task.report_is_due()]
+        for task in sorted(due, key=lambda task: task.next_report)[:1]:
             task.set_next_report()
             try:
-                client.report(task, self._told(task, batch, index, during=True))
+                client.report(task, self._told(task, during=True))
             except Exception as error:
                 self._fail(task, error)
             return True
         return False
 
-    def _told(self, task: Task, batch: Batch, index: int, during: bool) -> dict:
-        """The reply of a task with what its batch has found until now."""
-        found = Findings.of_playouts(batch.result(index), task.to_play, task.komi, task.query.wanted, task.legal)
+    def _told(self, task: Task, during: bool) -> dict:
+        """The reply of a task with what has been found until now."""
+        found = Findings.of_playouts(task.found, task.to_play, task.komi, task.query.wanted, task.legal)
         return replies.of_findings(task, found, during)
 
     def alarm(self) -> float | None:
         """When a report will be due, None for never."""
-        return min((task.next_report for task, _, _ in self._reporting()), default=None)
+        return min((task.next_report for task in self._reporting()), default=None)
 
-    def _reporting(self) -> list[tuple[Task, Batch, int]]:
-        """Tasks that get reports, and where they are."""
-        batches = [batch for batch in self._active if batch.reports and batch.begun]
+    def _reporting(self) -> list[Task]:
+        """Tasks that get reports."""
         return [
-            (task, batch, index) for batch in batches for index, task in enumerate(batch.tasks)
-            if task.next_report is not None and not task.finished and task.client.has_room
+            task for task in self._active
+            if task.next_report is not None and task.found is not None and not task.finished and task.client.has_room
         ]  # fmt: skip
 
 
 def _budget(playouts: int, size: int) -> int:
     """Playouts on a board size that take about as long as so many on 9x9."""
-    return max(1, int(playouts * min(1.0, 81 / size**2) ** 2))
+    return max(1, int(playouts * min(1.0, 81 / size**2) ** 1.75))

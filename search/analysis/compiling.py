@@ -1,11 +1,10 @@
 """Programs of playouts, compiled beside the threads that play, so that nobody waits for what another has asked for.
 
 What a query needs at least is compiled in the thread of the client who asks, before it is taken on. Programs that are faster,
-for many playouts or positions at a time, are compiled in a thread of their own while the smaller ones go on playing.
+for many playouts at a time, are compiled in a thread of their own while the smaller ones go on playing.
 """
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from jaxgo import Position
 from jaxgo.running import evaluate
@@ -16,6 +15,9 @@ from search.analysis.options import ServiceOptions
 from search.findings import Wanted
 from search.game import legal_moves
 from search.ownership import PLAYOUTS, SAMPLES
+
+#: So many pieces are played by the largest program.
+MANY = 1 << 16
 
 
 class Compiling:
@@ -38,36 +40,31 @@ class Compiling:
         """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
         is done."""
         samples = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"], devices=self._options.threads)
-        needed = samples if with_tree else self._plan(size, 1, 1)
+        needed = samples if with_tree else self._plan(size, 1)
         if (not with_tree or wanted.ownership or wanted.moves_ownership) and not needed.is_compiled:
             needed.compile()
         if wanted.shares and size not in self._with_moves:
             legal_moves(Position.empty(size), None)
             self._with_moves.add(size)
 
-    def _plan(self, size: int, batch: int, count: int) -> Plan:
-        """How so many playouts of so many positions are made."""
-        return evaluate.plan(size, batch, count, policy=self._options.policy, devices=self._options.threads)
+    def _plan(self, size: int, pieces: int) -> Plan:
+        """How so many pieces are played (`jaxgo.running.pieces`)."""
+        return evaluate.plan_of_pieces(size, pieces, policy=self._options.policy, devices=self._options.threads)
 
-    def quick(self, size: int) -> int:
-        """Playouts of one position in a call that needs nothing but what `prepare` has compiled."""
-        least = self._plan(size, 1, 1)
-        most = math.prod(least.room) * len(least.workers)
-        return most if self._plan(size, 1, most).room == least.room else math.prod(least.room)
-
-    def ready(self, size: int, batch: int, counts: Iterable[int], client=None) -> bool:
-        """Whether there are programs for so many positions, and so many playouts of each in a call.
+    def pieces(self, size: int, client=None) -> int:
+        """How many pieces a call has room for; with a client, in the largest program that there is.
 
         Args:
           size: of the board.
-          batch: positions.
-          counts: playouts of each.
-          client: for whom to compile what is missing; None where that is not worth it.
+          client: for whom the largest one is compiled, where it is missing; None where there is no work for it.
         """
-        missing = [plan for plan in {self._plan(size, batch, count) for count in counts} if not plan.is_compiled]
-        if missing and client is not None and client not in self._waiting and missing[0] not in self._failed:
-            self._compile(missing[0], client)
-        return not missing
+        plan = self._plan(size, 1)
+        if client is not None and not (larger := self._plan(size, MANY)).is_compiled:
+            if client not in self._waiting and larger not in self._failed:
+                self._compile(larger, client)
+        elif client is not None:
+            plan = larger
+        return len(plan.workers) * plan.room[0]
 
     def _compile(self, plan: Plan, client) -> None:
         self._waiting[client] = plan

@@ -2,19 +2,16 @@
 
 import dataclasses
 import itertools
-import threading
 import time
 
 import numpy as np
 
-import jaxgo
 from jaxgo import Evaluation, Position
 from search.analysis.fields import QueryError
 from search.analysis.games import Games
 from search.analysis.options import ServiceOptions
 from search.analysis.query import Query
 from search.game import legal_moves
-from search.replay import together
 from search.search import Search
 
 #: Playouts that a search makes at least: all of the first ones start at the root, and there must be a move to tell of.
@@ -51,6 +48,10 @@ class Task:
     """uint64 [n]: hashes of the earlier positions."""
     legal: np.ndarray | None = None
     """bool [P + 1]: where the mover may play, superko counted; for queries that want the policy."""
+    issued: int = 0
+    """Without a tree: playouts that have been handed out."""
+    found: Evaluation | None = None
+    """What those have found that are finished; None before any are."""
     search: Search | None = None
     memory: int = 0
     """Bytes that its tree may take."""
@@ -69,6 +70,21 @@ class Task:
     def waits(self) -> bool:
         """Whether it is still to begin."""
         return self.waiting and not self.finished
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Tasks with one key can be played out together."""
+        return self.query.size, self.seed
+
+    @property
+    def left(self) -> int:
+        """Playouts that have not been handed out."""
+        return self.playouts - self.issued
+
+    @property
+    def made(self) -> int:
+        """Playouts that are finished."""
+        return 0 if self.found is None else int(self.found.num_playouts)
 
     @property
     def to_play(self) -> int:
@@ -130,92 +146,3 @@ def tasks_of(query: Query, client, options: ServiceOptions) -> list[Task]:
         Task(client, query, turn, priority, query.komi_at(turn), number, seed, with_tree, cost)
         for turn, priority in zip(query.turns, query.priorities)
     ]
-
-
-class Batch:
-    """Tasks of playouts alone that go to the device together: of one size, komi, seed and number of playouts.
-
-    All positions have stream 0, so that what a position gets does not depend on which others are in the batch.
-
-    Args:
-      tasks: those.
-      games: finds their positions.
-      options: how they are played out.
-      parts: the slices that the playouts are shared out over, nearly equal, so that few programs serve; None where whoever asks
-        for a slice says how many.
-    """
-
-    def __init__(self, tasks: list[Task], games: Games, options: ServiceOptions, parts: int | None = None):
-        self.tasks, self._games, self._options, self.parts, self._slices = tasks, games, options, parts, 0
-        first = tasks[0]
-        self._komi, self._seed, self._playouts = first.komi, first.seed, first.playouts
-        self._position, self._making = None, threading.Lock()
-        self.reports = any(task.query.reports for task in tasks)
-        self.issued, self._found = 0, None
-
-    @staticmethod
-    def key(task: Task) -> tuple:
-        """Tasks with one key may share a batch."""
-        return task.query.size, task.komi, task.seed, task.playouts
-
-    @property
-    def client(self):
-        """Whose turn it takes: of those who still wait, the first."""
-        return next((task.client for task in self.tasks if not task.finished), None)
-
-    @property
-    def wanted(self) -> bool:
-        """Whether somebody still waits for a result."""
-        return not all(task.finished for task in self.tasks)
-
-    @property
-    def all_issued(self) -> bool:
-        """Whether all playouts have been handed out."""
-        return not self.left
-
-    @property
-    def begun(self) -> bool:
-        """Whether some playouts have been made."""
-        return self._found is not None
-
-    @property
-    def complete(self) -> bool:
-        """Whether all playouts have been made."""
-        return self._found is not None and int(self._found.num_playouts[0]) == self._playouts
-
-    @property
-    def left(self) -> int:
-        """Playouts of each position that have not been handed out."""
-        return self._playouts - self.issued
-
-    @property
-    def part(self) -> int:
-        """Playouts of each position in the next of `parts`."""
-        return self._playouts * (self._slices + 1) // self.parts - self._playouts * self._slices // self.parts
-
-    def slice(self, count: int):
-        """The next playouts, so many of each position or all that are left: a function that plays them, for any thread."""
-        count = min(count, self.left)
-        first, self.issued = self.issued, self.issued + count
-        self._slices += 1
-
-        def play() -> Evaluation:
-            with self._making:
-                if self._position is None:
-                    for task in self.tasks:
-                        task.prepare(self._games)
-                    self._position = together([task.position for task in self.tasks])
-            return jaxgo.evaluate(
-                self._position, count, komi=self._komi, seed=self._seed, first_playout=first, streams=0,
-                policy=self._options.policy, devices=self._options.threads,
-            )  # fmt: skip
-
-        return play
-
-    def add(self, part: Evaluation) -> None:
-        """Adds the result of a slice."""
-        self._found = part if self._found is None else self._found.plus(part)
-
-    def result(self, index: int) -> Evaluation:
-        """What is known of a task's position so far."""
-        return self._found[index]

@@ -76,10 +76,11 @@ def test_the_judge_is_the_cpu_or_else_the_device_itself(monkeypatch):
 def test_positions_that_are_tried():
     """The empty board, the middle of a game, the same with colours changed, and one that is over."""
     columns = agreement._columns(5)
-    assert columns.shape == (6, 4) and columns.dtype == np.uint32
+    assert columns.shape == (8, 4) and columns.dtype == np.uint32
     stones = np.bitwise_count(columns[0] | columns[1])
     assert stones[0] == 0 and stones[1] == stones[2] == stones[3] >= 8
     np.testing.assert_array_equal(columns[3], [0, 0, 1, 2])
+    assert 0 < columns[-1].min() < columns[-1].max() == agreement.PLAYOUTS
 
 
 def finding(monkeypatch, found) -> None:
@@ -161,7 +162,7 @@ def test_playouts_by_a_gpus_backend_without_kernel_are_the_same():
     from jaxgo.playing.playout import Job
 
     columns = agreement._columns(3)
-    job = Job(8, (jnp.uint32(1), jnp.uint32(0)), *(jnp.int32(x) for x in (4, 8, 0, 27)))
+    job = Job(8, (jnp.uint32(1), jnp.uint32(0)), *(jnp.int32(x) for x in (4, 8, 27)))
     how = {"lanes": 16, "longest": 27, "first_plays": True, "moves": True}
     found, expected = (
         jax.jit(lambda b=backend: b.play_all(geometry(3), jnp.asarray(columns), job, **how))() for backend in (Gpu(), backend_of(CPU))

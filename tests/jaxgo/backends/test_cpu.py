@@ -139,8 +139,8 @@ def test_two_ticks_of_a_kernel_are_two_of_one(size):
 
         def play(numbers, form=form):
             positions = [jnp.zeros_like(numbers) for _ in range(2 * g.num_words)]
-            rows = [*positions, *(jnp.zeros_like(numbers) + np.uint32(x) for x in (2**32 - 1, 0, 1)), numbers]
-            job = playout.Job(1, draws.seed_words(3), *map(jnp.int32, (48, 1, 0, 60)))
+            rows = [*positions, *(jnp.zeros_like(numbers) + np.uint32(x) for x in (2**32 - 1, 0, 1)), numbers, *(jnp.zeros_like(numbers) + np.uint32(x) for x in (0, 1))]
+            job = playout.Job(1, draws.seed_words(3), *map(jnp.int32, (48, 1, 60)))
             first = playout.ready(g, job, numbers.astype(jnp.int32), rows)
             return xla.ticks(g, playout.fresh_lanes(g, first, jnp.int32(60), True, 1), 12)
 

@@ -7,6 +7,7 @@ where playouts ask a policy.
 import functools
 import importlib.util
 import re
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,13 +25,13 @@ from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.in_order import InOrder
 from jaxgo.playing.policies.policy import Policy, PolicyForm
 from jaxgo.playing.tick import Preference
-from jaxgo.playing.wire import Records, columns_of, num_columns_of_position
+from jaxgo.playing.wire import Records, columns_of, num_columns_of_job, of_playouts
 from tests.positions import from_games, middle_game
 from tests.referee import Game
 from tests.wide import wide
 
-#: Playouts of each position that records have room for, and that are asked for.
-ROOM, NUMBER = 25, 23
+#: Playouts of each position that records have room for, and that are asked for; of the second position fewer.
+ROOM, NUMBER, FEWER = 25, 23, 11
 
 
 @functools.cache
@@ -46,8 +47,18 @@ def some_positions(size: int) -> np.ndarray:
     return np.stack([np.asarray(x) for x in columns_of(positions, jnp.array([0, 7, 2, 2**31 - 1, 4], jnp.int32))])
 
 
-def a_job(size: int, *, seed=5, positions=4, playouts=NUMBER, first=3, cap=None) -> Job:
-    return Job(ROOM, draws.seed_words(seed), *(jnp.int32(x) for x in (positions, playouts, first, cap or max_plies(size))))
+class Asked(NamedTuple):
+    """What is to be played."""
+
+    columns: np.ndarray
+    job: Job
+
+
+def a_job(size: int, *, seed=5, positions=4, playouts=NUMBER, first=3, cap=None) -> Asked:
+    """Of which each position has first playouts of its own."""
+    firsts, counts = first + np.arange(5), np.array([playouts, min(playouts, FEWER), playouts, playouts, playouts])
+    columns = np.stack(of_playouts(tuple(some_positions(size)), firsts, counts))
+    return Asked(columns, Job(ROOM, draws.seed_words(seed), *(jnp.int32(x) for x in (positions, playouts, cap or max_plies(size)))))
 
 
 @functools.cache
@@ -56,14 +67,14 @@ def _by_xla(size: int, policy: Policy | None = None):
     return jax.jit(lambda columns, *job: xla.play_all(geometry(size), columns, Job(ROOM, *job), **how))
 
 
-def by_xla(size: int, job: Job, policy: Policy | None = None) -> Records:
+def by_xla(size: int, asked: Asked, policy: Policy | None = None) -> Records:
     """All that can be recorded."""
-    return jax.tree.map(np.asarray, _by_xla(size, policy)(some_positions(size), *job[1:]))
+    return jax.tree.map(np.asarray, _by_xla(size, policy)(asked.columns, *asked.job[1:]))
 
 
-def by_kernel(size: int, job: Job, *, lanes=32, first_plays=True, moves=True, policy: Policy | None = None) -> Records:
+def by_kernel(size: int, asked: Asked, *, lanes=32, first_plays=True, moves=True, policy: Policy | None = None) -> Records:
     how = dict(lanes=lanes, longest=max_plies(size), first_plays=first_plays, moves=moves)
-    found, _ = kernel_work.play_all(geometry(size), some_positions(size), job, **how, policy=policy, last=some_last_moves(size))
+    found, _ = kernel_work.play_all(geometry(size), *asked, **how, policy=policy, last=some_last_moves(size))
     return jax.tree.map(np.asarray, found)
 
 
@@ -89,8 +100,9 @@ def assert_plays(size: int, **how) -> None:
     found = by_kernel(size, job, **how)
     assert_same(found, by_xla(size, job))
     lengths = found.length.reshape(5, ROOM)
-    asked = lengths[[0, 1, 3], :NUMBER]
+    asked = lengths[[0, 3], :NUMBER]
     assert (asked >= 2).all() and not lengths[2].any() and not lengths[4].any() and not lengths[:, NUMBER:].any()
+    assert (lengths[1, :FEWER] >= 2).all() and not lengths[1, FEWER:].any()
     assert len(np.unique(asked)) > 3
 
 
@@ -143,12 +155,13 @@ def test_jobs_of_all_kinds(changes):
 def test_each_position_may_have_its_own_seed():
     """Where the job has none: the kernel plays what XLA plays, which is what jobs of those seeds play of each position."""
     seeds = [draws.seed_words(seed) for seed in (5, 2**40 + 3, 0, 2**64 - 1, 6)]
-    columns, job = np.concatenate([some_positions(5), np.array(seeds, np.uint32).T]), a_job(5)._replace(seed=None)
+    asked = a_job(5)
+    columns, job = np.concatenate([asked.columns, np.array(seeds, np.uint32).T]), asked.job._replace(seed=None)
     how = dict(lanes=32, longest=max_plies(5), first_plays=True, moves=True)
     found, expected = kernel_work.play_all(geometry(5), columns, job, **how)[0], _by_xla(5)(columns, *job[1:])
     assert_same(jax.tree.map(np.asarray, found), jax.tree.map(np.asarray, expected))
     for i, seed in enumerate(seeds):
-        alone = by_xla(5, job._replace(seed=seed))
+        alone = by_xla(5, asked._replace(job=job._replace(seed=seed)))
         of = slice(i * ROOM, (i + 1) * ROOM)
         np.testing.assert_array_equal(found.length[of], alone.length[of])
         np.testing.assert_array_equal(found.events[of], alone.events[of])
@@ -219,7 +232,7 @@ def simulated(g, columns, job, *, lanes, longest, first_plays, moves, policy=Non
         return kernel_work.run(kernel, read, shapes, lanes)[0]
 
     read = nvidia.inputs(g, columns, job, longest, policy, last)
-    return nvidia.records(g, job, jax.pure_callback(run, [jax.ShapeDtypeStruct(*x) for x in shapes], *read), first_plays)
+    return nvidia.records(g, columns, job, jax.pure_callback(run, [jax.ShapeDtypeStruct(*x) for x in shapes], *read), first_plays)
 
 
 @pytest.mark.slow
@@ -281,8 +294,8 @@ def playing(size: int, *, lanes=4096, moves=True, policy: Policy | None = None):
         how = dict(lanes=lanes, longest=max_plies(size), first_plays=True, moves=moves, policy=policy)
         return nvidia.play_all(geometry(size), columns, Job(1000, seed, *numbers), **how)
 
-    columns = jax.ShapeDtypeStruct((num_columns_of_position(geometry(size)), 3), jnp.uint32)
-    return play, (columns, (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, *[jax.ShapeDtypeStruct((), jnp.int32)] * 4)
+    columns = jax.ShapeDtypeStruct((num_columns_of_job(geometry(size)), 3), jnp.uint32)
+    return play, (columns, (jax.ShapeDtypeStruct((), jnp.uint32),) * 2, *[jax.ShapeDtypeStruct((), jnp.int32)] * 3)
 
 
 @pytest.mark.parametrize(("size", "moves"), [(9, True), (19, False)])
@@ -293,7 +306,7 @@ def test_it_lowers_for_nvidia(size, moves):
     assert text.count(f"@{nvidia.TARGET}") == 1 and "stablehlo.while" not in text
     assert "block_x = 32 : i32" in text and "grid_x = 125 : i32" in text and f'name = "{nvidia.name(size)}"' in text
     words = 2 * geometry(size).num_words
-    assert f"(tensor<9xui32>, tensor<{words + 4}x3xui32>) -> " in text
+    assert f"(tensor<8xui32>, tensor<{words + 6}x3xui32>) -> " in text
     columns = 2 * words + 1 if size < 16 else 4 * 14 + 1
     assert f"tensor<{columns}x3000xui32>" in text and ("tensor<3000x243xi16>" in text) == moves
 
@@ -306,7 +319,7 @@ def test_it_lowers_with_policies(size):
     assert text.count(f"@{nvidia.TARGET}") == 1 and "stablehlo.while" not in text
     (call,) = re.findall(rf"@{re.escape(nvidia.TARGET)}.* : \((.*?)\) -> ", text)
     words = 2 * geometry(size).num_words
-    assert call.startswith(f"tensor<9xui32>, tensor<{words + 5}x3xui32>, ") and call.endswith(", tensor<65536xui8>")
+    assert call.startswith(f"tensor<8xui32>, tensor<{words + 7}x3xui32>, ") and call.endswith(", tensor<65536xui8>")
     assert ("i64>" in call) == (size == 19)
 
 
@@ -314,7 +327,7 @@ def test_it_lowers_under_vmap():
     """One call after the other."""
     function, args = playing(5)
     seeds = (jax.ShapeDtypeStruct((7,), jnp.uint32),) * 2
-    text = for_cuda(jax.vmap(function, in_axes=(None, 0, *[None] * 4)), args[0], seeds, *args[2:])
+    text = for_cuda(jax.vmap(function, in_axes=(None, 0, *[None] * 3)), args[0], seeds, *args[2:])
     assert text.count(f"@{nvidia.TARGET}") == 1 and "stablehlo.while" in text
 
 

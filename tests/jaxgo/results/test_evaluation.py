@@ -120,6 +120,27 @@ def test_parts_add_up_to_the_whole(positions, whole):
     same(parts[0][2].plus(parts[2][2]), parts[0].plus(parts[2])[2])
 
 
+def test_parts_of_each_positions_own_add_up(positions, whole, tmp_path):
+    first = np.array([0, 250, 100])
+    before, after = jaxgo.evaluate(positions[1:], [250, 100], seed=1, streams=[1, 2]), jaxgo.evaluate(
+        positions, 300 - first, seed=1, first_playout=first
+    )  # fmt: skip
+    for i, part in ((1, before[0]), (2, before[1])):
+        same(part.plus(after[i]), whole[i])
+        (played,) = part.plus(after[i]).played
+        assert (played.first, played.count) == (0, 300)
+    refused = "share playouts: numbers 250 to 299 and 299 to 308 of one seed and stream"
+    with pytest.raises(ValueError, match=refused):
+        after.plus(jaxgo.evaluate(positions, [5, 10, 5], seed=1, first_playout=[300, 299, 300]))
+    after.save(tmp_path / "kept.npz")
+    loaded = jaxgo.Evaluation.load(tmp_path / "kept.npz")
+    same(loaded, after)
+    (played,) = loaded.played
+    assert played.first.tolist() == first.tolist() and played.count.tolist() == (300 - first).tolist()
+    with pytest.raises(ValueError, match=refused):
+        loaded.plus(jaxgo.evaluate(positions, [5, 10, 5], seed=1, first_playout=[300, 299, 300]))
+
+
 def test_what_does_not_belong_together_is_not_added(positions, whole):
     def of(**options):
         return jaxgo.evaluate(positions, 50, **{"seed": 1, **options})

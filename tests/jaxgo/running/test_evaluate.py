@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.running import pieces
 from tests import referee
 from tests.positions import FEW, OTHER_SIZES, SIZES, from_games, middle_game, three_positions
 from tests.referee import Game
@@ -228,6 +229,47 @@ def test_evaluations_may_be_split():
         np.testing.assert_array_equal(getattr(one, name) + getattr(two, name), getattr(whole, name), err_msg=name)
     np.testing.assert_allclose((300 * one.ownership + 700 * two.ownership) / 1000, whole.ownership, atol=1e-12)
     assert (one.margin_histogram != two.margin_histogram).any()
+
+
+@pytest.mark.parametrize("counts", [[1, 64, 65], [300, 7, 129], [5, 5, 5], *wide([1, 1, 10_000], [20_000, 3, 40_000])])
+def test_positions_may_have_playouts_of_their_own(counts):
+    """Each those that it has alone, with numbers of its own as well."""
+    position, first, komi = three_positions(5), [7, 0, 1000], np.array([0.5, 7.5, -3.0])
+    found = jaxgo.evaluate(position, counts, first_playout=first, seed=1, komi=komi)
+    assert found.complete and found.num_playouts.tolist() == counts
+    for i in range(3):
+        alone = jaxgo.evaluate(
+            position[i : i + 1], counts[i], first_playout=first[i], seed=1, komi=float(komi[i]), streams=[i]
+        )  # fmt: skip
+        for name in EXACT:
+            np.testing.assert_array_equal(getattr(found[i : i + 1], name), getattr(alone, name), err_msg=name)
+
+
+def test_one_position_may_have_a_number_of_its_own():
+    """Arrays of one number, and numbers that all positions share where only the other argument is an array."""
+    position = three_positions(5)
+    for found, expected in (
+        (jaxgo.evaluate(position[:1], [9], seed=1), jaxgo.evaluate(position[:1], 9, seed=1)),
+        (jaxgo.evaluate(position, 30, seed=1, first_playout=[4, 4, 4]), jaxgo.evaluate(position, 30, seed=1, first_playout=4)),
+        (jaxgo.evaluate(position, np.full(3, 30), seed=1, statistics=[]), jaxgo.evaluate(position, 30, seed=1, statistics=[])),
+    ):
+        for a, b in zip(found.sums, expected.sums):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_pieces_are_added_up_whatever_their_size(monkeypatch):
+    """Also the larger ones of large jobs."""
+    position, counts = three_positions(5), [700, 1, 3000]
+    expected = jaxgo.evaluate(position, counts, seed=1)
+    monkeypatch.setattr(pieces, "MOST_PIECES", 3)
+    assert pieces.size_of_pieces(sum(counts)) == 4096
+    assert_identical(jaxgo.evaluate(position, counts, seed=1), expected)
+
+
+def test_progress_counts_playouts_of_each_positions_own():
+    calls = []
+    jaxgo.evaluate(jaxgo.Position.empty(9, 3), [100, 3000, 40], progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (3140, 3140) and [done for done, _ in calls] == sorted(done for done, _ in calls)
 
 
 def test_the_last_playouts_that_int32_can_number():

@@ -19,6 +19,7 @@ BAD_ARGUMENTS = {
     "num_playouts True": (dict(num_playouts=True), r"num_playouts.*True"),
     "num_playouts None": (dict(num_playouts=None), r"num_playouts.*None"),
     "num_playouts 2**31": (dict(num_playouts=TOO_MANY), rf"num_playouts.*{TOO_MANY}"),
+    "num_playouts of each for others": (dict(num_playouts=[1, 2, 3]), r"num_playouts.*(\(2,\)|\[1, 2, 3\])"),
     "first_playout -1": (dict(first_playout=-1), r"first_playout.*-1"),
     "first_playout 0.0": (dict(first_playout=0.0), r"first_playout.*0\.0"),
     "first_playout 2**31": (dict(first_playout=TOO_MANY), rf"first_playout.*{TOO_MANY}"),
@@ -89,3 +90,24 @@ def test_numbers_of_all_kinds_are_komi(komi):
 @pytest.mark.parametrize("count", [np.int32(50), np.int64(50)])
 def test_numpy_integers_are_counts(count):
     assert jaxgo.evaluate(jaxgo.Position.empty(5), count).num_playouts.tolist() == [50]
+
+
+@pytest.mark.parametrize(("wrong", "match"), [
+    (dict(num_playouts=[5, 0]), r"num_playouts must be between 1 and 2147483647, not 0"),
+    (dict(num_playouts=[5.0, 1.0]), "num_playouts must hold integers, not float64"),
+    (dict(num_playouts=[[5, 1]]), r"num_playouts must be one integer or have shape \(2,\), not \(1, 2\)"),
+    (dict(num_playouts=[[5], [1, 2]]), "num_playouts must be one number or an array of them"),
+    (dict(first_playout=[0, -1]), "first_playout must be between 0 and 2147483647, not -1"),
+    (dict(first_playout=[0, TOO_MANY - 5]), r"first_playout \+ num_playouts must be between 1 and 2147483647, not 2147483653"),
+])  # fmt: skip
+def test_bad_numbers_of_each_position_are_refused(wrong, match):
+    arguments = dict(num_playouts=10) | wrong
+    for function in (jaxgo.evaluate, jaxgo.evaluations):
+        with pytest.raises((ValueError, TypeError), match=match):
+            function(jaxgo.Position.empty(5, 2), **arguments)
+
+
+def test_only_sums_may_be_of_different_numbers():
+    for function in (jaxgo.playouts, jaxgo.move_statistics):
+        with pytest.raises(TypeError, match=r"num_playouts must be an integer, not \[5, 6\]"):
+            function(jaxgo.Position.empty(5, 2), [5, 6])

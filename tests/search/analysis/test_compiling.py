@@ -5,8 +5,9 @@ import threading
 import pytest
 
 from jaxgo.backends.programs import Programs
-from jaxgo.running import jobs
+from jaxgo.running import evaluate, jobs
 from search.analysis import devices as module
+from search.analysis.compiling import MANY
 from search.analysis.devices import MOST_IDLE, Devices
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Service
@@ -15,12 +16,13 @@ from tests.search.analysis.talk import HANG, Talk, eventually, query
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Programs of playouts that are not there yet, and of which only the smallest is compiled before the gate opens."""
+    """Programs of playouts that are not there yet, and of which the largest is not compiled before the gate opens."""
     opened, asked = threading.Event(), []
-    lower = jobs._compiled._lower
+    lower, largest = jobs._compiled._lower, evaluate.plan_of_pieces(5, MANY)
+    assert largest.room[0] > evaluate.plan_of_pieces(5, 1).room[0]
 
     def wait_and_lower(*key):
-        if key[2][0] * key[2][1] > 2000 or key[2][0] > 1:
+        if key[2] == largest.room:
             asked.append(key)
             assert opened.wait(HANG)
         return lower(*key)
@@ -32,7 +34,7 @@ def gate(monkeypatch):
 
 
 def test_what_is_compiled_for_one_keeps_nobody_waiting(gate):
-    """Neither him: endless playouts, and many of a kind, go on in small calls meanwhile."""
+    """Neither him: endless playouts go on in smaller calls meanwhile, and then in larger ones."""
     service = Service(ServiceOptions())
     much, other, little = Talk(service), Talk(service), Talk(service)
     much.send(query("endless", playouts=10**9, reportDuringSearchEvery=0.001))
@@ -42,7 +44,10 @@ def test_what_is_compiled_for_one_keeps_nobody_waiting(gate):
     assert len(other.finals(40)) == 40
     much.wait(lambda replies: len(replies) >= 3)
     assert len(gate.asked) == 1, "one at a time"
+    compiling = service.scheduler._compiling
+    small = compiling.pieces(5, much.client)
     gate.set()
+    assert eventually(lambda: compiling.pieces(5, much.client) > small)
     much.send({"id": "t", "action": "terminate_all"})
     for talk in (much, other, little):
         talk.end()

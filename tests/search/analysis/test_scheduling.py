@@ -1,5 +1,6 @@
 """Many queries at once: what they share does not show, nothing is lost, nothing comes twice."""
 
+import functools
 import random
 import threading
 
@@ -8,10 +9,12 @@ import pytest
 
 import jaxgo
 from search import Search
+from search.analysis.batches import Slice
 from search.analysis.options import ServiceOptions
+from search.analysis.query import read_query
 from search.analysis.searches import SHARE
 from search.analysis.service import Service
-from search.analysis.work import Batch, tasks_of
+from search.analysis.work import tasks_of
 from search.findings import Wanted
 from search.game import Game
 from search.move_infos import move_infos
@@ -56,24 +59,44 @@ def test_a_search_is_that_of_the_library(talk):
     search.close()
 
 
-def test_slices_of_a_batch_add_up(service):
-    """However the playouts are cut, the result is that of one call."""
-    from search.analysis.query import read_query
+def test_slices_add_up(service):
+    """However playouts are cut, and with whichever others they are played, the result is that of one call."""
+    kinds = [("a", 700, 7.5), ("b", 150, 3.0), ("c", 64, -2.0)]
+    asked = [read_query(query(name, *["C3"][:i], playouts=n, komi=komi))[0] for i, (name, n, komi) in enumerate(kinds)]
+    tasks = [task for one in asked for task in tasks_of(one, None, ServiceOptions(seed=4))]
+    parts = {task: [] for task in tasks}
+    while any(task.left for task in tasks):
+        part = Slice(service.games, service.options, threading.Lock())
+        taken = {task: part.take(task, 165 - 40 * i) for i, task in enumerate(tasks) if task.left}
+        found = part.play()
+        for i, (task, count) in enumerate(taken.items()):
+            assert found[i].num_playouts == count
+            parts[task].append(found[i])
+    for task, (_, number, komi) in zip(tasks, kinds):
+        whole = jaxgo.evaluate(task.position, number, komi=komi, seed=4, streams=0)[0]
+        added = functools.reduce(jaxgo.Evaluation.plus, parts[task])
+        for name, expected in whole.sums._asdict().items():
+            np.testing.assert_array_equal(getattr(added.sums, name), expected, name)
 
-    asked = [read_query(query(str(i), *["C3"][:i], playouts=700, includeOwnership=True))[0] for i in range(2)]
-    tasks = [
-        task
-        for one in asked
-        for task in tasks_of(one, None, ServiceOptions(seed=4))
-    ]
-    whole, parts = Batch(tasks, service.games, service.options), Batch(tasks, service.games, service.options)
-    whole.add(whole.slice(10**9)())
-    while not parts.all_issued:
-        parts.add(parts.slice(165)())
-    assert whole.complete and parts.complete
-    for i in range(2):
-        for name, expected in whole.result(i).sums._asdict().items():
-            np.testing.assert_array_equal(getattr(parts.result(i).sums, name), expected, name)
+
+def test_queries_of_all_kinds_are_played_together(service, monkeypatch):
+    """Of two clients, with komi and numbers of playouts of their own: in one call, once the device is free for it."""
+    played, play = [], Slice.play
+    monkeypatch.setattr(Slice, "play", lambda part: (played.append(part), play(part))[1])
+    batches, talks = service.scheduler._batches, (Talk(service), Talk(service))
+    slice_of = batches.slice_of
+    batches.slice_of = lambda client: None
+    for i, talk in enumerate(talks):
+        talk.send(*(query(f"{i} {j}", playouts=10 + 90 * j + i, komi=j) for j in range(5)))
+    assert eventually(lambda: len(batches._active) == 10)
+    batches.slice_of = slice_of
+    service.scheduler.wake()
+    for i, talk in enumerate(talks):
+        assert {name: reply["rootInfo"]["visits"] for (name, _), reply in talk.finals(5).items()} == {
+            f"{i} {j}": 10 + 90 * j + i for j in range(5)
+        }
+        talk.end()
+    assert [len(part.tasks) for part in played] == [10]
 
 
 def test_answers_come_out_of_order(talk):

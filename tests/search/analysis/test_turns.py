@@ -55,7 +55,7 @@ def test_priorities_count_within_a_client(service, monkeypatch):
 
 
 def test_slices_go_round_clients():
-    """Thirty endless evaluations of one, each a batch of its own, and one of another: the other's is played every second time."""
+    """Thirty endless evaluations of one and one of another: the other's is played every second time."""
     service = Service()
     batches, order = service.scheduler._batches, []
     much, little = Talk(service), Talk(service)

@@ -6,7 +6,7 @@ from search.analysis.memory import Queues, Trees
 from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
 from search.analysis.waiting import _SLACK, Waiting
-from search.analysis.work import Batch, Task, tasks_of
+from search.analysis.work import Task, tasks_of
 from tests.search.analysis.talk import query
 
 
@@ -43,24 +43,9 @@ def test_clients_take_turns_and_then_their_priorities_count():
     assert not waiting and not waiting.tasks()
 
 
-def test_what_goes_together_is_taken_of_clients_in_turn():
-    """However much one of them has waiting, and though one's tasks differ."""
-    waiting, (a, b, c) = Waiting(Batch.key), (Someone() for _ in range(3))
-    for i in range(10):
-        waiting.push(task(a, f"a{i}", playouts=20))
-    for i in range(3):
-        waiting.push(task(b, f"b{i}", playouts=20, priority=i))
-    waiting.push(task(c, "c", playouts=21))
-    first = pop(waiting)
-    assert [t.query.id for t in waiting.take(Batch.key(first), 5)] == ["b2", "a1", "b1", "a2", "b0"]
-    assert [t.query.id for t in waiting.take(Batch.key(first), 2)] == ["a3", "a4"]
-    assert sorted(t.query.id for t in waiting.tasks()) == ["a5", "a6", "a7", "a8", "a9", "c"]
-    assert pop_all(waiting) == ["c", "a5", "a6", "a7", "a8", "a9"]
-
-
 def test_what_is_given_up_is_passed_over_and_forgotten():
     """Also where it lies below a task that stays."""
-    waiting, a = Waiting(Batch.key), Someone()
+    waiting, a = Waiting(), Someone()
     waiting.push(task(a, "stays", playouts=20, priority=1))
     for i in range(20 * _SLACK):
         given_up = task(a, str(i), playouts=20 + i % 7)
@@ -68,7 +53,7 @@ def test_what_is_given_up_is_passed_over_and_forgotten():
         given_up.finished = True
     assert [t.query.id for t in waiting.tasks()] == ["stays"]
     (queue,) = waiting._queues.values()
-    assert len(queue.all) <= 2 * _SLACK and sum(map(len, queue.alike.values())) <= 2 * _SLACK
+    assert len(queue.all) <= 2 * _SLACK
     assert pop_all(waiting) == ["stays"]
 
 
