@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxgo.base.constants import BLACK, WHITE
 from jaxgo.board.position import Position
 from jaxgo.board.stones import chains
 from jaxgo.results.statuses import DEAD, POLICY, Statuses, held, settled
@@ -50,11 +49,10 @@ def endings(
       **options: `seed` and `devices` of `jaxgo.evaluate`.
     """
 
-    def owners_of(boards: np.ndarray) -> np.ndarray:
+    def owners_of(boards: np.ndarray, to_play: np.ndarray) -> np.ndarray:
         # One stream for all: what comes of a board depends on no other.
-        going_on = Position.from_array(np.tile(boards, (2, 1, 1)), to_play=np.repeat([BLACK, WHITE], len(boards)))
-        found = evaluate(going_on, PLAYOUTS, policy=POLICY, streams=0, statistics=["ownership"], **options)
-        return found.ownership.reshape(2, *boards.shape)
+        going_on = Position.from_array(boards, to_play=to_play)
+        return evaluate(going_on, PLAYOUTS, policy=POLICY, streams=0, statistics=["ownership"], **options).ownership
 
     boards = np.asarray(positions.to_array())
     found, owners = settled(boards, owners_of)

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxgo import BLACK, NO_KO, WHITE, Position
+from jaxgo import Position
 from jaxgo.board.stones import chains
 from jaxgo.results.statuses import ALIVE, DEAD, POLICY, STATUSES, Statuses, settled
 from search.gtp.table import Table
@@ -36,20 +36,15 @@ def judge(position: Position, *, all_live: bool = False, devices=None) -> Judgem
     if all_live:
         return Judgement([(chain, ALIVE) for chain in chains(boards[0])], 0.0)
 
-    def owners_of(boards: np.ndarray) -> np.ndarray:
-        return np.stack([[_ownership(Position.from_array(boards), colour, devices)] for colour in (BLACK, WHITE)])
+    def owners_of(boards: np.ndarray, to_play: np.ndarray) -> np.ndarray:
+        # One by one, by the same program however many there are.
+        positions = (Position.from_array(board, to_play=colour) for board, colour in zip(boards, to_play))
+        return np.stack([Samples.without_tree(each, policy=POLICY).ownership(devices)[0] for each in positions])
 
     (found,), owners = settled(boards, owners_of)
     black, white = owners[:, 0]
     sureness = np.minimum(np.abs(black), np.abs(white)) * (np.sign(black) == np.sign(white))
     return Judgement(found, float(sureness.min()))
-
-
-def _ownership(position: Position, colour: int, devices) -> np.ndarray:
-    """float64 [N, N]: who ends up with each point when a player moves first, as if nobody had passed."""
-    fields = {"to_play": colour, "ko": NO_KO, "passes": 0}
-    fresh = {name: np.full_like(np.asarray(getattr(position, name)), value) for name, value in fields.items()}
-    return Samples.without_tree(dataclasses.replace(position, **fresh), policy=POLICY).ownership(devices)[0]
 
 
 def score(table: Table, judged: Judgement | None = None) -> float:

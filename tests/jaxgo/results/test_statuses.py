@@ -45,23 +45,39 @@ def test_what_hung_on_dead_stones_is_judged_again() -> None:
     """Two boards: on one a chain dies only once another is off; the other is judged once."""
     asked = []
 
-    def owners_of(boards: np.ndarray) -> np.ndarray:
-        asked.append(len(boards))
-        whole = [_owners(0.9, -0.8, 0.4, 0.4 if board[2, 0] else -0.4) for board in boards]
-        return np.array([whole, whole])
+    def owners_of(boards: np.ndarray, to_play: np.ndarray) -> np.ndarray:
+        asked.append(to_play.tolist())
+        return np.array([_owners(0.9, -0.8, 0.4, 0.4 if board[2, 0] else -0.4) for board in boards])
 
     without = STONES.copy()
     without[2] = 0
     (first, second), owners = settled(np.stack([STONES, without]), owners_of)
     assert [(chain[0], status) for chain, status in first] == [(0, ALIVE), (3, ALIVE), (8, DEAD), (11, DEAD)]
     assert [(chain[0], status) for chain, status in second] == [(0, ALIVE), (3, ALIVE)]
-    assert asked == [2, 1, 1] and owners.shape == (2, 2, 4, 4)
+    assert asked == [[1, 1], [-1, -1], *[[1], [-1]] * 2] and owners.shape == (2, 2, 4, 4)
 
 
-def test_chains_that_are_decided_by_little() -> None:
-    """Neighbours that keep as much as they lose are in seki as far as they are short of liberties; dead is what mostly loses."""
-    for x, o, expected in ((0.2, -0.2, (ALIVE, SEKI)), (0.2, -0.9, (ALIVE, ALIVE)), (-0.2, -0.9, (ALIVE, ALIVE)),
-                           (-0.4, -0.9, (DEAD, ALIVE)), (-0.9, 0.2, (DEAD, ALIVE))):  # fmt: skip
-        owners = _owners(x, o, -0.9, 0.9)
-        found = {chain[0]: status for chain, status in statuses(STONES, owners, owners)}
-        assert found == dict(zip((0, 3, 8, 11), (*expected, ALIVE, ALIVE))), (x, o)
+def test_what_may_be_saved_or_taken_at_once_is_nobodys_yet() -> None:
+    """Playouts that begin anywhere take the white stone in atari; White saves it, and Black takes it. The one in the corner can be
+    taken, and not be saved; the third has two liberties."""
+    stones = np.asarray(
+        jaxgo.Position.from_ascii("""
+        . X . . .
+        X O . . .
+        . X . . .
+        . . . X .
+        O . X X O
+    """).to_array()
+    )[0]
+    urgent = set()
+
+    def owners_of(boards: np.ndarray, to_play: np.ndarray) -> np.ndarray:
+        for board, colour in zip(boards, to_play):
+            urgent.update((-colour, point) for point in np.flatnonzero((board != stones) & (board == -colour)))
+        saved = np.array([board[1, 2] == -1 for board in boards])
+        return np.where(saved[:, None, None], -0.9, 0.9) * np.ones((5, 5))
+
+    (found,), owners = settled(stones[None], owners_of)
+    assert {chain[0]: status for chain, status in found}[6] == ALIVE
+    assert (owners[0] == 0.9).all() and (owners[1] == -0.9).all()
+    assert {x for x in urgent if x[1] in (7, 19)} == {(1, 7), (-1, 7), (1, 19)}
