@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 
 from jaxgo import BLACK, WHITE
+from jaxgo.base.constants import MOST_KOMI
 
 #: What is played, whatever is asked for.
 PLAYED = {
@@ -28,8 +29,6 @@ _ALLOWED = {
     "whiteHandicapBonus": ("0", "N", "N-1"),
 }
 _OTHER_KEYS = {"score": "scoring", "multiStoneSuicideLegal": "suicide", "multiStoneSuicide": "suicide"}
-#: Komi that rules may state, at most.
-MOST_KOMI = 1e6
 _TERRITORY_KOMI, _BUTTON_KOMI, _AREA_KOMI = 6.5, 7.0, 7.5
 
 

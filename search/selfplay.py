@@ -70,7 +70,7 @@ class Played:
     choices: list[Choice]
     """Of each move since; one more than the game has where a player resigned."""
     seconds: list[float]
-    """What each choice took."""
+    """What each choice took, and what a move that never came had taken until the game was lost by it."""
     winner: int
     """1 Black, -1 White, 0 a draw."""
     ending: str
@@ -137,6 +137,8 @@ def play_game_in_steps(
                 return ended(-colour, RESIGNATION)
             yield from game.play_in_steps(choice.move, tolerant=not mover.knows_superko)
         except Forfeit as forfeit:
+            if len(taken) == len(choices):  # of a move that has not come
+                taken.append(clock() - start)
             return ended(-colour, forfeit.ending, str(forfeit))
         except IllegalMove as error:
             choices.pop()
@@ -185,4 +187,4 @@ def describe(choice: Choice, colour: int, size: int) -> str:
 
 def result_of(score: float) -> str:
     """A score for Black in points as SGF has it: B+3.5, W+2, or 0 for a draw."""
-    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):.12g}"

@@ -149,7 +149,7 @@ class Engine:
         Raises:
           EngineError: the engine does not play on this board.
         """
-        for command in (f"boardsize {size}", f"komi {komi:g}", "clear_board"):
+        for command in (f"boardsize {size}", f"komi {komi:.12g}", "clear_board"):
             self.ask(command)
         if "set_random_seed" in self.commands:
             self.ask(f"set_random_seed {seed % 2**31}")

@@ -8,6 +8,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
+from jaxgo.base.constants import MOST_KOMI
 from jaxgo.base.processor import usable_cores
 from jaxgo.cli import UsageError
 
@@ -49,13 +50,13 @@ def size(text: str) -> int:
 
 
 def komi(text: str) -> float:
-    """An argument type: a finite number of points."""
+    """An argument type: a number of points."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of points")
+    if not abs(value) <= MOST_KOMI:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of points from -{MOST_KOMI:,.0f} to {MOST_KOMI:,.0f}")
     return value
 
 

@@ -118,19 +118,20 @@ def _run(args: argparse.Namespace) -> int:
     written = True
     for group in [asked] if args.resume else list(playing.in_groups(asked)):
         try:
-            reports = _evaluate(group, how, extras, args.resume)
+            reports, kept = _evaluate(group, how, extras, args.resume)
         except ValueError as error:
             raise UsageError(str(error)) from error
         if not any(report.rows for report in reports):
             raise KeyboardInterrupt
-        written &= _show(args, group, reports, extras)
+        written &= kept & _show(args, group, reports, extras)
         if not reports[0].complete:
             return EXIT_INTERRUPTED
     return EXIT_FAILED if left_out or not written else EXIT_DONE
 
 
-def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: str | None) -> "list[Report]":
-    """Plays the playouts of some games, with progress on stderr; an interruption gives reports that are not complete."""
+def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: str | None) -> "tuple[list[Report], bool]":
+    """Plays the playouts of some games, with progress on stderr; an interruption gives reports that are not complete. And whether
+    what --resume is to keep is kept."""
     import jax
 
     from jaxgo.backends.choice import backend_of, workers_of
@@ -150,7 +151,7 @@ def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: st
     except KeyboardInterrupt:
         complete = False
     engine = {"jax": jax.__version__, **backend_of(workers_of(how.devices)[0]).report()}
-    return [
+    reports = [
         Report(
             name=each.asked.name, record=each.asked.record, komi=each.asked.komi, komi_source=each.asked.komi_source,
             policy=how.policy, seed=how.seed, playouts=how.playouts, asked=len(each.asked.moves), complete=complete,
@@ -158,6 +159,7 @@ def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: st
         )
         for each, more in zip(played, found)
     ]  # fmt: skip
+    return reports, job.kept
 
 
 def _show(args: argparse.Namespace, group: "Sequence[Asked]", reports: "list[Report]", extras: "Extras") -> bool:

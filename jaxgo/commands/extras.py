@@ -41,7 +41,7 @@ class Extras:
             raise UsageError("--judge is for --mistakes N")
         names = [each.name for each in asked]
         pictures: Sequence[pathlib.Path] = ()
-        if args.plot:
+        if args.plot is not None:
             from jaxgo.commands import plots
 
             pictures = plots.places_of(args.plot, names)
@@ -50,7 +50,7 @@ class Extras:
             most_mistakes=args.mistakes or 0,
             judge=mistakes.judge_named(args.judge or mistakes.PLAYOUTS),
             points=tuple(compared.points_to_compare(asked[0], args.compare)) if args.compare else (),
-            records=dict(zip(asked, outputs.places("--sgf", args.sgf, names, (".sgf",)) if args.sgf else ())),
+            records=dict(zip(asked, outputs.places("--sgf", args.sgf, names, (".sgf",)) if args.sgf is not None else ())),
             pictures=dict(zip(asked, pictures)),
         )
 

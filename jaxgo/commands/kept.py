@@ -4,6 +4,7 @@ For each board size it is an `Evaluation` as `Evaluation.save` writes it, in `FI
 `FILE-9x9.npz` and so on; `Evaluation.load` reads it. A further member of the archive tells the positions and the policy.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -19,8 +20,8 @@ from jaxgo.cli import UsageError
 from jaxgo.results.evaluation import Evaluation
 
 _MEMBER = "jaxgo_evaluate.json"
-#: Seconds between two times that the file is written while playouts go on.
-_SECONDS = 20.0
+#: Seconds between two times that the file is written while playouts go on: what `kill -9` may cost.
+_SECONDS = 5.0
 
 
 class Kept:
@@ -44,10 +45,14 @@ class Kept:
         self, path: str, size: int, alone: bool, names: Sequence[str], columns: np.ndarray, komi: np.ndarray, seed: int,
         policy: str | None,
     ):  # fmt: skip
+        if not path:
+            raise UsageError("--resume must name a file, not ''")
         whole = pathlib.Path(path)
         self._path = whole if alone else whole.with_name(f"{whole.stem}-{size}x{size}{whole.suffix}")
         self._about = {"names": list(names), "policy": policy, "positions": hashlib.sha256(columns.tobytes()).hexdigest()}
-        self._written = time.monotonic()
+        self._written = 0.0
+        self.can_be_written = True
+        """Whether the last time that it was written it could be."""
         self.evaluation: Evaluation | None = None
         """The finished playouts; None before any."""
         if not self._path.exists():
@@ -74,7 +79,7 @@ class Kept:
         return int(self.evaluation.num_playouts[0]) if self.evaluation is not None else 0
 
     def add(self, part: Evaluation) -> None:
-        """Adds a complete evaluation that goes on where this one ends; writes it now and then."""
+        """Adds a complete evaluation that goes on where this one ends; writes the first, and more now and then."""
         self.evaluation = part if self.evaluation is None else self.evaluation.plus(part)
         if time.monotonic() - self._written > _SECONDS:
             self.write()
@@ -90,8 +95,12 @@ class Kept:
             with zipfile.ZipFile(part, "a") as archive:
                 archive.writestr(_MEMBER, json.dumps(self._about))
             os.replace(part, self._path)
+            self.can_be_written = True
         except OSError as error:
+            self.can_be_written = False
             print(f"jaxgo evaluate: --resume {self._path}: the file cannot be written: {error.strerror}", file=sys.stderr)
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
         self._written = time.monotonic()
 
     def _read(self) -> tuple[Evaluation, dict]:

@@ -19,6 +19,8 @@ def places(option: str, given: str, names: Sequence[str], suffixes: Sequence[str
     Raises:
       UsageError: the folder cannot be made or written to; a file has none of the suffixes, or would replace a game's own.
     """
+    if not given:  # mostly a shell's variable that was not set
+        raise UsageError(f"{option} must name a file or a folder, not ''")
     out = pathlib.Path(given)
     if len(names) == 1 and not out.is_dir() and not given.endswith(os.sep):
         if out.suffix.lower() not in suffixes:

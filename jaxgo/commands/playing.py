@@ -77,6 +77,11 @@ class Job:
         """Playouts that are not finished."""
         return sum(batch.left for batch in self._batches)
 
+    @property
+    def kept(self) -> bool:
+        """Whether what is finished is in the file of --resume, if that is wanted."""
+        return all(batch.kept for batch in self._batches)
+
     def run(self, progress: Progress) -> list[Played]:
         """Plays; Ctrl-C ends it, and what is finished then is returned."""
         found: dict[int, Evaluation] = {}
@@ -121,6 +126,11 @@ class _Batch:
     def left(self) -> int:
         """Playouts that are not finished."""
         return max(0, self._how.playouts - self._finished) * len(self._positions)
+
+    @property
+    def kept(self) -> bool:
+        """Whether what is finished is in the file, if there is to be one."""
+        return self._kept is None or self._kept.can_be_written
 
     @property
     def _finished(self) -> int:

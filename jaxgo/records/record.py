@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: How people call the colours.
 COLOUR_NAMES = {BLACK: "Black", WHITE: "White"}
 
-_FOX = "foxwq"  # what Fox puts into AP
+_FOX, _OURS = "foxwq", "jaxgo"  # what Fox and jaxgo put into AP
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +106,8 @@ class GameRecord:
             written = sgf_properties.interpret_real(text.encode())
         except ValueError:
             return None, f"{remark}left out: it is no finite number"
+        if self.application.startswith(_OURS):
+            return written, ""
         komi = _from_hundredths(written, fox=_FOX in self.application.lower())
         if abs(komi) > points:
             return None, f"{remark}left out: it is beyond the {points} points of the board"

@@ -6,7 +6,7 @@ import json
 import math
 
 from jaxgo import BLACK, WHITE
-from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, MOST_KOMI
 from jaxgo.board import coordinates
 from search import rulesets
 from search.analysis import fields
@@ -182,7 +182,7 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     rules, warning = _rules(take)
     if warning:
         warnings.append(("rules", warning))
-    komi = take.number("komi", rules.komi, -rulesets.MOST_KOMI, rulesets.MOST_KOMI)
+    komi = take.number("komi", rules.komi, -MOST_KOMI, MOST_KOMI)
     turns, priorities = _turns(take, len(moves))
     settings, visits = take.mapping("overrideSettings", {}), take.integer("maxVisits", None, 1, MOST_VISITS)
     override = fields.Fields(settings, "overrideSettings")

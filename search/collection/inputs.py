@@ -4,13 +4,11 @@ Nothing here is parsed further than it takes to say where a game begins and ends
 positions it has: that is the workers' business. So one process can cut for many.
 """
 
-import contextlib
 import dataclasses
-import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 
@@ -26,11 +24,19 @@ DEFAULT_SIZE = 19
 
 _BEGIN = re.compile(rb"\(\s*;")
 _TOKEN = re.compile(rb"\[(?:[^\]\\]|\\.)*\]|[();]", re.DOTALL)
+#: The same, and values that do not end in what there is.
+_TOKEN_OR_PART = re.compile(rb"\[(?:[^\]\\]|\\.)*(?:\]|\\?\Z)|[();]", re.DOTALL)
+#: Bytes of a file that are read at a time, and that may be part of a game's beginning, blanks between its first two signs.
+BLOCK, BEGINNING = 1 << 16, 1 << 12
 _PROPERTY = re.compile(rb"([A-Za-z]+)\s*\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
 
 
 class NoInput(ValueError):
     """An input that is not there or cannot be one; the text names it."""
+
+
+class Changed(Exception):
+    """The inputs are no longer what they were when the run began; the text says where."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,41 +138,56 @@ def read(files: Iterable[str]) -> Iterator[Game | Rows | Reject]:
 
 
 def _games(file: str) -> Iterator[Game | Reject]:
-    with contextlib.ExitStack() as stack:
-        try:
-            opened = stack.enter_context(open(file, "rb"))
-            # Mapped, as a file may hold a million games.
-            empty = not os.fstat(opened.fileno()).st_size
-            data = b"" if empty else stack.enter_context(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            yield Reject(file, -1, 0, f"the file cannot be read: {reason}")
+    some = False
+    try:
+        with open(file, "rb") as opened:
+            for game in cut_games(file, opened):
+                some = True
+                yield game
+    except OSError as error:
+        yield Reject(file, -1, 0, f"the file cannot be read: {error.strerror}")
+        return
+    if not some:
+        yield Reject(file, -1, 0, "the file holds no SGF game record: no game begins in it with (;")
+
+
+def cut_games(name: str, file: BinaryIO) -> Iterator[Game]:
+    """The games of a collection; the last one goes to its end where brackets do not close.
+
+    Of the file, which may hold a million games, little more than one is held at a time.
+    """
+    data, place, ended, number = b"", 0, False, 0
+    while True:
+        begin = _BEGIN.search(data, place)
+        if found := begin and _end(data, begin.start(), ended):
+            place, second, nodes = found
+            number += 1
+            label = name if number == 1 else f"{name}#{number}"
+            yield Game(label, data[begin.start() : place], _size(data[begin.start() : second]), nodes)
+        elif ended:
             return
-        if _BEGIN.search(data):
-            yield from cut_games(file, data)
         else:
-            yield Reject(file, -1, 0, "the file holds no SGF game record: no game begins in it with (;")
+            # A game that has not ended is looked at again, with twice as much of it.
+            start = begin.start() if begin else max(place, len(data) - BEGINNING)
+            more = file.read(max(BLOCK, len(data) - start))
+            data, place, ended = data[start:] + more, 0, not more
 
 
-def cut_games(name: str, data: bytes | mmap.mmap) -> Iterator[Game]:
-    """The games of a collection; the last one goes to its end where brackets do not close."""
-    place, number = 0, 0
-    while begin := _BEGIN.search(data, place):
-        depth, nodes, second, place = 0, 0, None, len(data)
-        for token in _TOKEN.finditer(data, begin.start()):
-            kind = token.group()[:1]
-            if kind == b";":
-                nodes += 1
-                second = token.start() if nodes == 2 else second
-            elif kind != b"[":
-                depth += 1 if kind == b"(" else -1
-                second = token.start() if second is None and nodes else second
-                if not depth:
-                    place = token.end()
-                    break
-        number += 1
-        label = name if number == 1 else f"{name}#{number}"
-        yield Game(label, data[begin.start() : place], _size(data[begin.start() : second or place]), nodes)
+def _end(data: bytes, start: int, whole: bool) -> tuple[int, int, int] | None:
+    """(where the game that starts there ends, where its first node does, how many nodes it has); None where it goes on beyond
+    what is held of the file, of which `whole` says that no more comes."""
+    depth, nodes, second = 0, 0, None
+    for token in (_TOKEN if whole else _TOKEN_OR_PART).finditer(data, start):
+        kind = token.group()[:1]
+        if kind == b";":
+            nodes += 1
+            second = token.start() if nodes == 2 else second
+        elif kind != b"[":
+            depth += 1 if kind == b"(" else -1
+            second = token.start() if second is None and nodes else second
+            if not depth:
+                return token.end(), token.end() if second is None else second, nodes
+    return (len(data), len(data) if second is None else second, nodes) if whole else None
 
 
 def _size(root: bytes) -> int:

@@ -88,12 +88,16 @@ class Run:
     Raises:
       inputs.NoInput: they hold no positions.
       Unusable: the folder holds parts of other inputs.
+
+    While it goes on, `inputs.Changed` is raised where the inputs are no longer what they were.
     """
 
     def __init__(self, files: Sequence[str], settings: Settings, store: Store, name: str):
         self._settings, self._store = settings, store
         self._files = files
         self.standing = Standing()
+        self._fingerprints: list[str] = []
+        """Of all parts, in their order."""
         self._finished = self._count(name)
 
     def embedded(self, devices=None, show: Callable[[Standing, int], None] = lambda standing, playouts: None) -> None:
@@ -138,8 +142,22 @@ class Run:
         return cut(inputs.read(self._files), self._settings)
 
     def _left(self) -> Iterator[Part]:
-        """The parts that are not finished."""
-        return (x for x in self._parts() if isinstance(x, Part) and x.number not in self._finished)
+        """The parts that are not finished.
+
+        Raises:
+          Changed: they are no longer those that were counted.
+        """
+        expected = iter(self._fingerprints)
+        for x in self._parts():
+            if not isinstance(x, Part):
+                continue
+            if next(expected, None) != x.fingerprint:
+                what = f"part {x.number}, which begins with {x.pieces[0].name}, was of others, or of none"
+                raise inputs.Changed(f"the inputs have changed since the run began: {what}")
+            if x.number not in self._finished:
+                yield x
+        if gone := len(list(expected)):
+            raise inputs.Changed(f"the inputs have changed since the run began: the last {gone:,} of their parts are gone")
 
     def _count(self, name: str) -> set[int]:
         """Counts what there is to do, and looks at what is done: the numbers of those parts."""
@@ -151,6 +169,7 @@ class Run:
                 continue
             standing.parts += 1
             standing.positions += x.positions
+            self._fingerprints.append(x.fingerprint)
             path = held.pop(x.number, None)
             if path is None:
                 continue

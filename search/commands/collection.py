@@ -8,6 +8,7 @@ import sys
 import time
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
+from jaxgo.commands.arguments import komi
 from search.commands import options
 
 SUMMARY = "the positions of many games, evaluated here or on a Ray cluster, as Parquet tables"
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--every", type=options.count(1), default=1, metavar="K", help=every)
     moves = "only positions after A to B moves; either may be left out"
     parser.add_argument("--moves", type=_moves, default=(0, None), metavar="A:B", help=moves)
-    parser.add_argument("--komi", type=options.komi, metavar="K", help="points for White (default: each record's, else 7.5)")
+    parser.add_argument("--komi", type=komi, metavar="K", help="points for White (default: each record's, else 7.5)")
     parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")
     best = "moves that are told of in each position (default: %(default)s)"
     parser.add_argument("--best", type=options.count(0, 626), default=5, metavar="N", help=best)
@@ -103,6 +104,7 @@ def _bring_to_end(args: argparse.Namespace, work) -> int:
     """Does what is left, and says how far it has come."""
     from jaxgo.commands.progress import shown
     from search.cluster import ClusterError
+    from search.collection.inputs import Changed
     from search.collection.store import Unwritable
 
     status, trouble, start = EXIT_DONE, "", time.monotonic()
@@ -114,7 +116,7 @@ def _bring_to_end(args: argparse.Namespace, work) -> int:
                 _evaluate(args, work, lambda standing, under_way: _show(show, standing, under_way / args.playouts, args.playouts))
     except KeyboardInterrupt:
         status, trouble = EXIT_INTERRUPTED, "interrupted"
-    except (ClusterError, Unwritable) as error:
+    except (ClusterError, Changed, Unwritable) as error:
         status, trouble = EXIT_FAILED, str(error)
     try:
         work.end()

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jaxgo.cli import UsageError
+from jaxgo.commands.arguments import komi
 from search.bots import KNOWING, POLICIES, SUMMARIES
 
 if TYPE_CHECKING:
@@ -151,14 +152,6 @@ def seconds(text: str) -> float:
     value = _number(text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"must be a positive number of seconds, not {text!r}")
-    return value
-
-
-def komi(text: str) -> float:
-    """A finite number."""
-    value = _number(text)
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"must be a finite number, not {text!r}")
     return value
 
 

@@ -107,7 +107,7 @@ def test_genmove_says_what_it_makes_of_the_komi(tmp_path, capsys):
         (("genmove", "--size", "5", "--bot", "gnugo"), "there is no bot 'gnugo'; there are: rave"),
         (("genmove", "--size", "5", "--visits", "0"), "must be between 1 and"),
         (("genmove", "--size", "5", "--seconds", "-1"), "must be a positive number of seconds"),
-        (("genmove", "--size", "5", "--komi", "nan"), "must be a finite number"),
+        (("genmove", "--size", "5", "--komi", "nan"), "'nan' is not a number of points from -1,000,000 to 1,000,000"),
         (("genmove", "--size", "5", "--leaves", "70000"), "leaves must be between 1 and 65536"),
         (("genmove", "--size", "5", "--plot", "/nonexistent/x.png"), "nonexistent"),
         (("selfplay", "--output", "/proc/x"), "the folder '/proc/x' cannot be made"),

@@ -5,13 +5,12 @@ import json
 import numpy as np
 
 from jaxgo import BLACK, WHITE
-from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, MOST_KOMI
 from jaxgo.board.coordinates import coordinate
 from search.game import IllegalMove
 from search.gtp import arguments, handicap
 from search.gtp.protocol import CANNOT_UNDO, ILLEGAL_MOVE, INVALID_POINT, SYNTAX_ERROR, UNACCEPTABLE_SIZE, Failure, remark
 from search.gtp.table import names
-from search.rulesets import MOST_KOMI
 
 
 def boardsize(engine, size: str, rows: str | None = None) -> None:

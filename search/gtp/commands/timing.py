@@ -52,6 +52,7 @@ def time_left(engine, colour: str, seconds: str, stones: str) -> None:
     """What a player has left: main time where `stones` is 0, else time of the overtime period."""
     # Some clients report a little less than nothing.
     engine.clock.report(arguments.colour(colour), min(max(arguments.number(seconds), 0.0), FOR_EVER), arguments.whole(stones))
+    engine.prepare()  # for clients that tell of the clock by this alone
 
 
 def _seconds(text: str) -> float:

@@ -77,6 +77,7 @@ def test_one_that_does_not_answer_is_ended(start):
     assert (played.ending, played.winner, played.result) == (TIME, 1, "B+T")
     assert "no answer to 'genmove w'" in played.remark
     assert time.monotonic() - began < 60, "it would sleep for ten minutes"
+    assert len(played.seconds) == len(played.choices) + 1 and played.seconds[-1] >= 1.0, "what the move that never came took"
 
 
 def test_one_that_answers_too_late_loses_on_time(start):

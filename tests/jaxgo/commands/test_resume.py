@@ -97,7 +97,8 @@ def test_a_full_disk_ends_no_work(capsys, game: str, tmp_path: pathlib.Path, mon
 
     monkeypatch.setattr(jaxgo.Evaluation, "save", full)
     kept = tmp_path / "kept.npz"
-    assert cli.main(["evaluate", game, "--playouts", "50", "--resume", str(kept)]) == 0
+    assert cli.main(["evaluate", game, "--playouts", "50", "--resume", str(kept)]) == 1
+    assert not list(tmp_path.glob("kept*"))
     said = capsys.readouterr()
     assert "50 playouts in" in said.out
     assert f"jaxgo evaluate: --resume {kept}: the file cannot be written: No space left on device\n" in said.err

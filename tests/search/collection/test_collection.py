@@ -141,6 +141,36 @@ def test_a_run_goes_on_where_it_was_and_ends_the_same(games: pathlib.Path, finis
 
 
 @pytest.mark.wide
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda last: last.unlink(), "the last 3 of their parts are gone"),
+        (lambda last: last.write_text(""), "the last 3 of their parts are gone"),
+        (lambda last: last.write_text("".join(random_games(3, seed=7))), "part 3, which begins with "),
+        (lambda last: last.write_text(last.read_text() * 2), "part 6, which begins with "),
+    ],
+)
+def test_inputs_that_change_while_it_goes_on_are_told(tmp_path, monkeypatch, capsys, change, message: str) -> None:
+    for i, name in enumerate(("a.sgf", "b.sgf")):
+        (tmp_path / name).write_text("".join(random_games(3, seed=i)))
+    inputs = [str(tmp_path / name) for name in ("a.sgf", "b.sgf")]
+    count = running.Run._count
+
+    def changed(self, name: str) -> set[int]:
+        finished = count(self, name)
+        change(tmp_path / "b.sgf")
+        return finished
+
+    monkeypatch.setattr(running.Run, "_count", changed)
+    arguments = ["collection", *inputs, "--out", str(tmp_path / "out"), "--playouts", "20", "--moves", "0:0"]
+    assert main([*arguments, "--batch", "1", "--json"]) == 1
+    said = capsys.readouterr()
+    assert f"the inputs have changed since the run began: {message}" in said.err
+    document = json.loads(said.out)
+    assert not document["complete"] and "the inputs have changed" in document["trouble"]
+    assert document["done"] <= document["positions"] == document["parts"] == 6
+
+
 def test_a_terminal_shows_how_far_it_is(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "jaxgo", "collection", str(games), "--out", str(tmp_path / "out"), *COMMON]

@@ -1,5 +1,6 @@
 """What inputs are, and how they are cut: files found, games told apart, parts the same however they are worked on."""
 
+import io
 import os
 import pathlib
 
@@ -28,10 +29,14 @@ def test_files_of_folders_are_found_once_and_results_left_out(tmp_path: pathlib.
             inputs.files_of([str(tmp_path / name)], str(tmp_path / "out" / "5x5"))
 
 
-def test_games_of_a_file_are_told_apart_by_their_brackets() -> None:
+@pytest.mark.parametrize(("block", "beginning"), [(1, 5), (7, 5), (1 << 16, 1 << 12)])
+def test_games_of_a_file_are_told_apart_by_their_brackets(block: int, beginning: int, monkeypatch) -> None:
+    """However much of it is held at a time."""
+    monkeypatch.setattr(inputs, "BLOCK", block)
+    monkeypatch.setattr(inputs, "BEGINNING", beginning)
     first = b"(;SZ[9]C[a \\] ) ( ;];B[cc](;W[dd])(;W[ee]))"
     text = b"Dear all, (see below)\n" + first + b"\n(;C[SZ[3\\]]SZ[13:13])(;PB[x];B[aa]) (; SZ[5];B[bb"
-    games = list(inputs.cut_games("f", text))
+    games = list(inputs.cut_games("f", io.BytesIO(text)))
     assert [(game.name, game.size, game.nodes) for game in games] == [("f", 9, 4), ("f#2", 13, 1), ("f#3", 19, 2), ("f#4", 5, 2)]
     assert games[0].text == first
     assert b"".join(game.text for game in games[1:3]) in text

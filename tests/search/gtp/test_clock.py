@@ -282,3 +282,11 @@ def test_an_increment_comes_on_top_of_what_is_left_and_never_of_less_than_nothin
     assert clock.left(1).main == 4.0
     clock.spend(1, 6.0)
     assert clock.left(1).main == 3.0
+
+
+def test_a_clock_that_is_told_by_what_is_left_begins_when_all_is_compiled(monkeypatch):
+    """As by others: no move compiles."""
+    client, prepared = Client(5, visits=50), []
+    monkeypatch.setattr(client.engine, "prepare", lambda: prepared.append(client.engine.clock))
+    client.ok("time_left b 10 0")
+    assert prepared == [client.engine.clock]

@@ -232,3 +232,16 @@ def test_no_clock_is_no_limit():
         client.ok("time_settings 1 0 0")
         client.ok(line)
         assert client.engine.clock.budget(1, 25, 0) is None
+
+
+def test_its_own_records_keep_every_komi(tmp_path):
+    """Also one beyond the board's points, which of other programs is taken for a slip."""
+    client = Client(5, visits=100)
+    client.ok("komi 30")
+    client.play("b C3")
+    record = str(tmp_path / "own.sgf")
+    score = client.ok("final_score")
+    client.ok(f"printsgf {record}")
+    client.ok("komi 0")
+    client.ok(f"loadsgf {record}")
+    assert client.ok("get_komi") == "30" and client.ok("final_score") == score
