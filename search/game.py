@@ -10,9 +10,8 @@ from jaxgo import BLACK, WHITE, Position
 from jaxgo.base import checks
 from jaxgo.board.coordinates import coordinate
 from jaxgo.records.record import GameRecord
-from search.in_steps import Question, Steps, alone
 from search.replay import IllegalMove as IllegalMove
-from search.replay import OneMove, illegal, turned
+from search.replay import replay, turned
 
 #: Plays that one call of the device looks at for repetitions, at most.
 BLOCK = 4096
@@ -114,10 +113,6 @@ class Game:
           IllegalMove: the move is illegal, or repeats an earlier position where that is not tolerated.
           TypeError: the point is no integer.
         """
-        return alone(self.play_in_steps(point, colour, tolerant=tolerant))
-
-    def play_in_steps(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> Steps[bool]:
-        """`play`, among other games (`search.in_steps`)."""
         passing = self.size**2
         try:
             point = checks.integer("point", point, 0, passing)
@@ -128,9 +123,7 @@ class Game:
         if colour is not None:
             checks.one_of("colour", colour, (BLACK, WHITE))
         mover = self.to_play if colour is None else colour
-        after, after_hash, fault = yield Question(OneMove(self.size), (self.position, mover, point))
-        if fault:
-            raise illegal(point, self.size, fault)
+        after, (after_hash,) = replay(self.position, ((mover, point),))
         repeats = point != passing and bool(self._seen[_number(after_hash)])
         if repeats and not tolerant:
             raise IllegalMove(f"{coordinate(point, self.size)} repeats an earlier position (positional superko)")
@@ -206,7 +199,7 @@ def turn(position: Position, colour: int) -> Position:
     checks.one_of("colour", colour, (BLACK, WHITE))
     if colour == int(np.asarray(position.to_play)[0]) and np.asarray(position.passes)[0] < 2:
         return position
-    return turned(np, position, np.full_like(position.to_play, colour))
+    return turned(position, np.full_like(position.to_play, colour))
 
 
 def _number(one_hash: np.ndarray) -> int:

@@ -8,15 +8,11 @@ import dataclasses
 from collections.abc import Sequence
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from jaxgo import BLACK, NO_KO, Position
-from jaxgo.board import dynamics
+from jaxgo import NO_KO, Position
+from jaxgo.board import dynamics, host_moves
 from jaxgo.board.coordinates import coordinate
-
-#: Moves that one call of the device plays at most.
-BLOCK = 32
 
 Moves = tuple[tuple[int, int], ...]
 """(colour, point) of each move, P for a pass."""
@@ -46,20 +42,13 @@ def replay(position: Position, moves: Moves) -> tuple[Position, np.ndarray]:
     Raises:
       IllegalMove: a point is taken, a move is suicide, or it retakes a simple ko at once.
     """
-    positions, hashes = [], []
-    for start in range(0, len(moves), BLOCK):
-        part = moves[start : start + BLOCK]
-        colours, points, rows = np.full(BLOCK, BLACK, np.int8), np.zeros(BLOCK, np.int32), slice(len(part))
-        colours[rows], points[rows] = zip(*part)
-        found = jax.device_get(dynamics.run(_played, position, colours, points, np.int32(len(part))))
-        after, some_hashes, faults = some(found, rows)
-        if faults.any():
-            number = int((faults != 0).argmax())
-            raise illegal(part[number][1], position.size, faults[number], start + number)
-        positions.append(after)
-        hashes.append(some_hashes)
-        position = some(after, slice(-1, None))
-    return together(positions), np.concatenate(hashes)
+    size, place, places = position.size, host_moves.place_of(position), []
+    for number, (colour, point) in enumerate(moves):
+        place, fault = host_moves.play(size, place, colour, point)
+        if fault:
+            raise illegal(point, size, fault, number)
+        places.append(place)
+    return host_moves.positions_of(size, places), host_moves.hashes_of(places)
 
 
 def illegal(point: int, size: int, fault: int, number: int = 0) -> IllegalMove:
@@ -68,52 +57,13 @@ def illegal(point: int, size: int, fault: int, number: int = 0) -> IllegalMove:
     return IllegalMove(f"{name} is illegal: {reason}", reason, number)
 
 
-@dataclasses.dataclass(frozen=True)
-class OneMove:
-    """The kind of questions what comes of a move: (position, colour, point), as in `replay`.
-
-    The answers are (the position after it on the host, its hash uint32 [2], what is wrong with the move, 0 for nothing, as
-    `jaxgo.board.dynamics.tried` counts it).
-    """
-
-    size: int
-    long = False
-
-    def answers(self, questions: Sequence[tuple[Position, int, int]], stop=None) -> list[tuple[Position, np.ndarray, int]]:
-        positions, colours, points = zip(*questions)
-        moves = np.array(colours, np.int8), np.array(points, np.int32)
-        after, hashes, faults = jax.device_get(dynamics.run(_moved, together(positions), *moves))
-        return list(zip(each(after), hashes, faults.tolist()))
-
-
-def _moved(position: Position, colours: jax.Array, points: jax.Array) -> tuple[Position, jax.Array, jax.Array]:
-    """The positions after one move in each, their hashes, and faults."""
-    after, faults = dynamics.tried(turned(jnp, position, colours), points, jnp.ones_like(points, jnp.bool_))
-    return after, dynamics.stones_hash(after), faults
-
-
-def _played(position: Position, colours: jax.Array, points: jax.Array, count: jax.Array):
-    """The positions, their hashes and faults after each of so many moves; the rows beyond are not specified."""
-
-    def play(number: jax.Array, state):
-        position, found = state
-        position = turned(jnp, position, colours[number][None])
-        after, fault = dynamics.tried(position, points[number][None], jnp.ones(1, jnp.bool_))
-        now = (after, dynamics.stones_hash(after), fault)
-        return after, jax.tree.map(lambda rows, row: rows.at[number].set(row[0]), found, now)
-
-    shapes = jax.eval_shape(lambda: (position, dynamics.stones_hash(position), points[:1]))
-    nothing = jax.tree.map(lambda x: jnp.zeros((BLOCK, *x.shape[1:]), x.dtype), shapes)
-    return jax.lax.fori_loop(0, count, play, (position, nothing))[1]
-
-
-def turned(xp, positions: Position, colours) -> Position:
-    """The positions with these colours to move, int8 [B], which go on after two passes; `xp` is numpy or jax.numpy.
+def turned(positions: Position, colours) -> Position:
+    """The positions with these colours to move, int8 [B], which go on after two passes; on the host.
 
     A ko binds only the player it was set against.
     """
-    other = (positions.to_play != colours) | (positions.passes >= xp.int8(2))
-    ko, passes = xp.where(other, xp.int16(NO_KO), positions.ko), xp.minimum(positions.passes, xp.int8(1))
+    other = (positions.to_play != colours) | (positions.passes >= np.int8(2))
+    ko, passes = np.where(other, np.int16(NO_KO), positions.ko), np.minimum(positions.passes, np.int8(1))
     return dataclasses.replace(positions, to_play=colours, ko=ko, passes=passes)
 
 
@@ -126,11 +76,6 @@ def together(positions: Sequence[Position]) -> Position:
     """One batch of several on the host."""
     columns = zip(*(_columns(position) for position in positions))
     return _of_columns([np.concatenate(column) for column in columns], positions[0].size)
-
-
-def each(positions: Position) -> list[Position]:
-    """The positions of a batch on the host, one by one."""
-    return [_of_columns(row, positions.size) for row in zip(*(column[:, None] for column in _columns(positions)))]
 
 
 # By hand, as to flatten pytrees takes some ten times as long, which adds up over the moves of many games.

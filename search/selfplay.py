@@ -135,7 +135,7 @@ def play_game_in_steps(
             choices.append(choice)
             if choice.resign:
                 return ended(-colour, RESIGNATION)
-            yield from game.play_in_steps(choice.move, tolerant=not mover.knows_superko)
+            game.play(choice.move, tolerant=not mover.knows_superko)
         except Forfeit as forfeit:
             if len(taken) == len(choices):  # of a move that has not come
                 taken.append(clock() - start)

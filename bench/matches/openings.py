@@ -24,4 +24,4 @@ def opening_in_steps(game: Game, moves: int, seed: int, pair: int) -> Steps[None
         points = np.flatnonzero((yield from useful_moves_in_steps(game.position, game.history)) & inner)
         if not len(points):
             break
-        yield from game.play_in_steps(int(random.choice(points)))
+        game.play(int(random.choice(points)))

@@ -14,10 +14,10 @@ from jaxgo import BLACK, Position
 from jaxgo.board.coordinates import coordinate
 from search.analysis.fields import QueryError
 from search.game import hash_numbers
-from search.replay import BLOCK, IllegalMove, Moves, replay, some, turned
+from search.replay import IllegalMove, Moves, replay, some, turned
 
-#: Blocks that are kept; then all are forgotten.
-MOST_KEPT = 4_000
+#: Moves of a block, and blocks that are kept; then all are forgotten.
+BLOCK, MOST_KEPT = 32, 4_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Games:
             left -= len(block.hashes)
         history.append(block.hashes[:left])
         position = some(block.positions, slice(left, left + 1))
-        return Place(turned(np, position, position.to_play), np.concatenate(history))
+        return Place(turned(position, position.to_play), np.concatenate(history))
 
     def clear(self) -> None:
         """Forgets all lines."""

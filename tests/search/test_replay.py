@@ -1,11 +1,11 @@
-"""Moves one after the other, in blocks: whatever the number, as if each had been played by itself."""
+"""Moves one after the other, as if each had been played by `Position.play`."""
 
 import numpy as np
 import pytest
 
 import jaxgo
 from search.game import Game, turn
-from search.replay import BLOCK, IllegalMove, replay
+from search.replay import IllegalMove, replay
 
 
 def wild(number: int, size: int = 5, seed: int = 3) -> tuple[tuple[int, int], ...]:
@@ -22,8 +22,8 @@ def wild(number: int, size: int = 5, seed: int = 3) -> tuple[tuple[int, int], ..
     return tuple(moves)
 
 
-@pytest.mark.parametrize("number", [1, BLOCK, 2 * BLOCK + 3])
-def test_blocks_are_what_single_moves_are(number):
+@pytest.mark.parametrize("number", [1, 70])
+def test_moves_are_what_they_are_by_themselves(number):
     moves, position, expected = wild(number), jaxgo.Position.empty(5), []
     for colour, point in moves:
         position = turn(position, colour).play(np.array([point]))
@@ -39,7 +39,7 @@ def test_blocks_are_what_single_moves_are(number):
 
 
 def test_what_is_illegal_is_told_by_its_number_and_reason():
-    moves = tuple((1 if i % 2 else -1, 25) for i in range(BLOCK + 1))
+    moves = tuple((1 if i % 2 else -1, 25) for i in range(33))
     with pytest.raises(IllegalMove, match="C3 is illegal: the point is occupied") as caught:
         replay(jaxgo.Position.empty(5), (*moves, (1, 12), (1, 12)))
-    assert (caught.value.number, caught.value.reason) == (BLOCK + 2, "the point is occupied")
+    assert (caught.value.number, caught.value.reason) == (34, "the point is occupied")
