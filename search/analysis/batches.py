@@ -128,7 +128,8 @@ class Batches:
         for task in [task for task in self._active if task.made == task.issued > 0 and task.late()]:
             self._end(task)
         self._active = [task for task in self._active if not task.finished]
-        while (task := self._next()) is not None:
+        filled = sum(map(_short_slices, self._active))
+        while (task := self._next(full=filled >= BEGUN)) is not None:
             pause = min(self._last_came + QUIET, self._patience_ends) - time.monotonic()
             if pause > 0:
                 return pause
@@ -136,11 +137,11 @@ class Batches:
             self.waiting.take_first(task)
             task.begin()
             self._active.insert(0, task)
+            filled += _short_slices(task)
         return None
 
-    def _next(self) -> Task | None:
-        """The task that may begin, None if none may; where there are many, only of those who have none."""
-        full = sum(min(1.0, task.left / _budget(SHORT_SLICE, task.query.size)) for task in self._active) >= BEGUN
+    def _next(self, full: bool) -> Task | None:
+        """The task that may begin, None if none may; where there are as many as may be, only of those who have none."""
         busy = {task.client for task in self._active} if full else ()
         clients = (client for client in self.waiting.clients() if client.has_room and client not in busy)
         return next(filter(None, map(self.waiting.first, clients)), None)
@@ -230,6 +231,11 @@ class Batches:
             task for task in self._active
             if task.next_report is not None and task.found is not None and not task.finished and task.client.has_room
         ]  # fmt: skip
+
+
+def _short_slices(task: Task) -> float:
+    """How much of a short slice a task fills."""
+    return min(1.0, task.left / _budget(SHORT_SLICE, task.query.size))
 
 
 def _budget(playouts: int, size: int) -> int:

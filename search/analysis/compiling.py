@@ -4,6 +4,7 @@ What a query needs at least is compiled in the thread of the client who asks, be
 for many playouts at a time, are compiled in a thread of their own while the smaller ones go on playing.
 """
 
+import functools
 from collections.abc import Callable
 
 from jaxgo import Position
@@ -33,23 +34,29 @@ class Compiling:
         self._waiting: dict[object, Plan] = {}
         """What is compiled for a client, or will be: one program at a time, so that clients take turns."""
         self._failed: set[Plan] = set()
+        # Asked for with every query, and worked out once.
+        self._plan, self._samples = functools.cache(self._plan_of_pieces), functools.cache(self._plan_of_samples)
         self._with_moves: set[int] = set()
         """Sizes for which the programs are there that say which moves are legal."""
 
     def prepare(self, size: int, wanted: Wanted, *, with_tree: bool) -> None:
         """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
         is done."""
-        samples = evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"], devices=self._options.threads)
-        needed = samples if with_tree else self._plan(size, 1)
-        if (not with_tree or wanted.ownership or wanted.moves_ownership) and not needed.is_compiled:
-            needed.compile()
+        if not with_tree or wanted.ownership or wanted.moves_ownership:
+            needed = self._samples(size) if with_tree else self._plan(size, 1)
+            if not needed.is_compiled:
+                needed.compile()
         if wanted.shares and size not in self._with_moves:
             legal_moves(Position.empty(size), None)
             self._with_moves.add(size)
 
-    def _plan(self, size: int, pieces: int) -> Plan:
+    def _plan_of_pieces(self, size: int, pieces: int) -> Plan:
         """How so many pieces are played (`jaxgo.running.pieces`)."""
         return evaluate.plan_of_pieces(size, pieces, policy=self._options.policy, devices=self._options.threads)
+
+    def _plan_of_samples(self, size: int) -> Plan:
+        """How a tree's ownership is played out (`search.ownership`)."""
+        return evaluate.plan(size, SAMPLES, PLAYOUTS, ["ownership"], devices=self._options.threads)
 
     def pieces(self, size: int, client=None) -> int:
         """How many pieces a call has room for; with a client, in the largest program that there is.
