@@ -197,7 +197,7 @@ def _play(match: "Match", games: list[dict], most: int, places: _Places, journal
     left = [number for number in range(1, most + 1) if number not in there]
     interrupted = threading.Event()
     # Not an exception: games are noted whole or not at all.
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    before = {number: signal.signal(number, lambda *_: interrupted.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with shown("jaxgo match", most, "beginning") as show:
             say = _Progress(show, most, games)
@@ -211,7 +211,8 @@ def _play(match: "Match", games: list[dict], most: int, places: _Places, journal
         print(f"jaxgo match: {stopped}", file=sys.stderr)
         return stopped, EXIT_FAILED
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return ("interrupted", EXIT_INTERRUPTED) if len(games) < most else ("", EXIT_DONE)
 
 

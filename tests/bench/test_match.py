@@ -107,12 +107,16 @@ def test_a_match_is_the_same_however_it_is_spread(kept):
     assert document["interval"][0] <= document["score"] <= document["interval"][1]
 
 
-@pytest.mark.parametrize("arguments", [(*QUICK, "--games", "2000", "--workers", "1"), *wide(((*AT_ONCE[:-1], "200"),))])
-def test_an_interrupted_match_reports_its_games_and_ends(arguments, tmp_path):
-    """Ctrl-C goes to all processes of a terminal: none of them hangs, and nothing that is finished is lost."""
+@pytest.mark.parametrize(("arguments", "end"), [
+    ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.killpg(pid, signal.SIGINT)),
+    ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.kill(pid, signal.SIGTERM)),
+    *wide(((*AT_ONCE[:-1], "200"), lambda pid: os.killpg(pid, signal.SIGINT))),
+])  # fmt: skip
+def test_an_interrupted_match_reports_its_games_and_ends(arguments, end, tmp_path):
+    """Ctrl-C goes to all processes of a terminal, SIGTERM to one: none of them hangs, and nothing that is finished is lost."""
     with begun(*arguments, "--json", "--output", str(tmp_path)) as process:
         wait_for_games(2, tmp_path, process)
-        os.killpg(process.pid, signal.SIGINT)
+        end(process.pid)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     report = json.loads(out)
