@@ -186,14 +186,19 @@ class Request:
     def arguments(self) -> dict[str, Any]:
         """What decides about its results, by the names of the functions' arguments."""
         return {
-            "size": self.size, "position": self.columns[:-1], "num_playouts": self.counts, "komi": self.komi,
-            "policy": self.policy, "seed": self.seed, "first_playout": self.first_playout, "max_plies": self.max_plies,
+            "size": self.size, "position": self.columns[:-1], "num_playouts": _one_or_all(self.counts), "komi": self.komi,
+            "policy": self.policy, "seed": self.seed, "first_playout": _one_or_all(self.first_playout), "max_plies": self.max_plies,
             "streams": self.streams, "devices": [device.id for device in self.workers], "lanes": self.lanes,
         }  # fmt: skip
 
     def bounds(self) -> np.ndarray:
         """int32 [B, 2]: komi as bounds of margins (see `jaxgo.results.outcome`)."""
         return np.broadcast_to(outcome.bounds(self.komi, self.size**2), (self.batch, 2))
+
+
+def _one_or_all(numbers: np.ndarray) -> int | np.ndarray:
+    """The number that all positions have, or those of each."""
+    return int(numbers[0]) if (numbers == numbers[0]).all() else numbers
 
 
 def is_array(value) -> bool:
