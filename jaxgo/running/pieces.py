@@ -10,15 +10,15 @@ import numpy as np
 
 from jaxgo.running.request import Request
 
-#: Playouts of a piece, at most; four times as many, and again, where there would be more pieces than that: the host adds each to
-#: its position.
-PIECE, MOST_PIECES = 64, 1 << 14
+#: Playouts of a piece, at most; four times as many, and again up to the largest, where there would be more pieces than that: the
+#: host adds each to its position.
+PIECE, LARGEST, MOST_PIECES = 64, 1 << 20, 1 << 14
 
 
 def size_of_pieces(total: int) -> int:
     """The most playouts of a piece in a job of so many."""
     size = PIECE
-    while total > size * MOST_PIECES:
+    while total > size * MOST_PIECES and size < LARGEST:
         size *= 4
     return size
 

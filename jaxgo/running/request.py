@@ -187,8 +187,8 @@ class Request:
         """What decides about its results, by the names of the functions' arguments."""
         return {
             "size": self.size, "position": self.columns[:-1], "num_playouts": _one_or_all(self.counts), "komi": self.komi,
-            "policy": self.policy, "seed": self.seed, "first_playout": _one_or_all(self.first_playout), "max_plies": self.max_plies,
-            "streams": self.streams, "devices": [device.id for device in self.workers], "lanes": self.lanes,
+            "policy": self.policy, "seed": self.seed, "first_playout": _one_or_all(self.first_playout), "streams": self.streams,
+            "max_plies": self.max_plies, "devices": [device.id for device in self.workers], "lanes": self.lanes,
         }  # fmt: skip
 
     def bounds(self) -> np.ndarray:

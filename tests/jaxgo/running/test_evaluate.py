@@ -262,7 +262,7 @@ def test_pieces_are_added_up_whatever_their_size(monkeypatch):
     position, counts = three_positions(5), [700, 1, 3000]
     expected = jaxgo.evaluate(position, counts, seed=1)
     monkeypatch.setattr(pieces, "MOST_PIECES", 3)
-    assert pieces.size_of_pieces(sum(counts)) == 4096
+    assert pieces.size_of_pieces(sum(counts)) == 4096 and pieces.size_of_pieces(2**60) == pieces.LARGEST
     assert_identical(jaxgo.evaluate(position, counts, seed=1), expected)
 
 
