@@ -31,6 +31,9 @@ SLICE, SHORT_SLICE = 400_000, 60_000
 LONG = 100_000
 #: Playouts on 9x9 that take about as long as a call of the device takes at least.
 CALL = 4_000
+#: Pieces of a task in a slice, at least, where others want some of it too: so queries of usual numbers are answered one after the
+#: other, and those without end keep none of them waiting.
+SHARE = 16
 #: Tasks have begun that fill so many short slices, if there are as many; their time runs.
 BEGUN = 6
 #: New tasks wait until nothing has come in for so long, but not longer than that, seconds: a client's queries come one by one.
@@ -136,7 +139,7 @@ class Batches:
             self._patience_ends = 0.0
             self.waiting.take_first(task)
             task.begin()
-            self._active.insert(0, task)
+            self._active.append(task)
             filled += _short_slices(task)
         return None
 
@@ -153,7 +156,8 @@ class Batches:
     def slice_of(self, client) -> Job | None:
         """The next playouts of a client's tasks, and of others' as far as there is room; None where all are handed out."""
         left = self._going_on()
-        mine = sorted((task for task in left if task.client is client), key=lambda task: -task.priority)
+        # Who is not to wait any longer has nothing else to be told.
+        mine = sorted((task for task in left if task.client is client), key=lambda task: (not task.late(), -task.priority))
         if not mine:
             return None
         first = mine[0]
@@ -161,10 +165,10 @@ class Batches:
         alone, size = len(self.owners) == 1, first.query.size
         room = self._compiling.pieces(size, client if alone and first.left >= LONG else None)
         room = min(room, max(1, _budget(SLICE if alone else SHORT_SLICE, size) // PIECE))
-        part = Slice(self._games, self._options, self._preparing)
+        part, share = Slice(self._games, self._options, self._preparing), max(SHARE, room // len(alike))
         for task in alike:
             if room > 0:
-                room -= -(-part.take(task, room * PIECE) // PIECE)
+                room -= -(-part.take(task, min(share, room) * PIECE) // PIECE)
         taken = set(part.tasks)
         self._active = [task for task in self._active if task not in taken] + part.tasks
         cost = 1 + part.playouts / _budget(CALL, size)

@@ -1,15 +1,18 @@
 """Many queries at once: what they share does not show, nothing is lost, nothing comes twice."""
 
 import functools
+import itertools
 import random
 import threading
+import types
 
 import numpy as np
 import pytest
 
 import jaxgo
 from search import Search
-from search.analysis.batches import Slice
+from search.analysis import batches as batches_module
+from search.analysis.batches import Batches, Slice
 from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
 from search.analysis.searches import SHARE
@@ -97,6 +100,61 @@ def test_queries_of_all_kinds_are_played_together(service, monkeypatch):
         }
         talk.end()
     assert [len(part.tasks) for part in played] == [10]
+
+
+class Someone:
+    """A client."""
+
+    has_room = True
+
+
+@pytest.fixture
+def batches(monkeypatch) -> Batches:
+    """Whose slices have room for 32 pieces."""
+    monkeypatch.setattr(batches_module, "QUIET", 0.0)
+    return Batches(None, types.SimpleNamespace(pieces=lambda size, client=None: 32), None, ServiceOptions())
+
+
+def begin(batches: Batches, client: Someone, name: str, playouts: int, **more):
+    """A task that has begun."""
+    (task,) = tasks_of(read_query(query(name, playouts=playouts, **more))[0], client, batches._options)
+    batches.push(task)
+    assert batches.begin() is None
+    return task
+
+
+def next_slice(batches: Batches, client: Someone) -> list[str]:
+    """The names of the tasks in a client's next slice."""
+    return [task.query.id for task in batches.slice_of(client).play.__self__.tasks]
+
+
+def test_who_came_first_is_played_first(batches):
+    """Though new queries come for those that are played."""
+    client, number, order = Someone(), itertools.count(), []
+    for _ in range(8):
+        begin(batches, client, str(next(number)), 1000)
+    for _ in range(10):
+        order += next_slice(batches, client)
+        for _ in range(2):
+            begin(batches, client, str(next(number)), 1000)
+    assert order == [str(i) for i in range(20)]
+
+
+def test_nobody_waits_for_those_without_end(batches):
+    """A query of usual length has its playouts in the slice after it has come, or soon; one that is taken back is told at once,
+    whatever comes before it."""
+    client = Someone()
+    for i in range(3):
+        begin(batches, client, f"endless {i}", 10**9)
+    assert next_slice(batches, client) == ["endless 0", "endless 1"]
+    usual = begin(batches, client, "usual", 900)
+    low = begin(batches, client, "low", 10**9, priority=-1)
+    found = [next_slice(batches, client), next_slice(batches, client)]
+    assert any("usual" in names for names in found) and not usual.left
+    assert low.issued == 0
+    low.stopped = True
+    assert next_slice(batches, client)[0] == "low"
+    assert "low" not in next_slice(batches, client)
 
 
 def test_answers_come_out_of_order(talk):
