@@ -2,13 +2,19 @@
 
 import itertools
 import json
+import time
 
 import numpy as np
 
 import jaxgo
 from bench.measure import Work
 from jaxgo.board.coordinates import coordinate
+from search.analysis.options import ServiceOptions
+from search.analysis.processes import suited
 from search.analysis.service import Client, Service
+
+#: Visits of small searches, which have further processes started, and seconds that these may take.
+FEW, START = 2_000, 100
 
 
 class Queries:
@@ -25,9 +31,20 @@ class Queries:
           field: "playouts" or "maxVisits".
           number: playouts of each query.
         """
-        Queries._service = Queries._service or Service()
+        self._options = ServiceOptions(processes=suited(None))
+        Queries._service = Queries._service or Service(self._options)
         self._size, self._outstanding, self._field, self._number = size, outstanding, field, number
         self._names = itertools.count()
+        if field == "maxVisits":
+            self._start_all()
+
+    def _start_all(self) -> None:
+        """Has all processes started, and compile what they need."""
+        asked, self._number = self._number, FEW
+        deadline = time.monotonic() + START
+        while Queries._service.scheduler.num_processes < self._options.processes and time.monotonic() < deadline:
+            self.run(self._outstanding * FEW)
+        self._number = asked
 
     def run(self, count: int) -> Work:
         """Asks queries of `count` playouts in all; a multiple of those that may be outstanding, where it is not fewer."""

@@ -4,6 +4,8 @@
 LARGEST = 16
 #: What must stay free, as a multiple of what a new search takes: for a client who has none under way, and for others.
 FREE_FOR_FIRST, FREE_FOR_MORE = 2, 4
+#: Processes that may share it, each of which must have room for the largest.
+MOST_PROCESSES = LARGEST // FREE_FOR_FIRST
 
 
 class Trees:
@@ -15,14 +17,15 @@ class Trees:
 
     Args:
       total: bytes.
+      processes: among which they are shared out; this is of one of them.
     """
 
-    def __init__(self, total: int):
-        self.total, self.held = total, 0
+    def __init__(self, total: int, processes: int = 1):
+        self._largest, self.total, self.held = total // LARGEST, total // processes, 0
 
     def share(self, wanted: int) -> int:
         """Bytes that a search is given when it wants so many."""
-        return min(wanted, self.total // LARGEST)
+        return min(wanted, self._largest)
 
     def has_room(self, share: int, first: bool) -> bool:
         """Whether a search may begin now: the first of its client, or one more."""

@@ -7,6 +7,15 @@ if TYPE_CHECKING:
     from jaxgo.playing.policies.in_order import Policies
 
 
+#: Compiled programs that a process keeps, of those for trees and of those for playouts: clients may ask for every board size.
+PROGRAMS = 12
+#: Searches of more playouts have several rounds under way, so that one alone keeps the device busy; others one, which costs less,
+#: and may be done in other processes.
+LARGE_SEARCH = 20_000
+#: Of those so many under way in a process have the next one started.
+MANY = 16
+
+
 @dataclasses.dataclass(frozen=True)
 class ServiceOptions:
     """Options of the command; `jaxgo analysis --help` explains them."""
@@ -26,6 +35,8 @@ class ServiceOptions:
     """Where the query does not say."""
     active: int = 64
     """Searches under way at a time."""
+    processes: int = 1
+    """Among which they may be shared out, 1 to `search.analysis.memory.MOST_PROCESSES`."""
     memory: int = 1 << 30
     """Bytes that all trees together may take."""
     queue: int = 20_000

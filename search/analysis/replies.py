@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import json
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from search.findings import Findings
 #: Decimal places of ownership.
 PLACES = 4
 _NAMES = {BLACK: "black", WHITE: "white"}
+
+
+def encoded(reply: dict) -> bytes:
+    """A reply as the client gets it."""
+    return json.dumps(reply, allow_nan=False, separators=(",", ":"), sort_keys=True).encode() + b"\n"
 
 
 def error(text: str, field: str | None = None, name: str | None = None) -> dict:

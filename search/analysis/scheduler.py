@@ -21,6 +21,7 @@ from search.analysis.devices import Devices
 from search.analysis.games import Games
 from search.analysis.jobs import Jobs
 from search.analysis.options import ServiceOptions
+from search.analysis.processes import Processes
 from search.analysis.searches import Searches
 from search.analysis.watchdog import Watchdog
 from search.analysis.work import Task
@@ -42,9 +43,13 @@ class Scheduler:
       options: how.
       games: finds positions.
       on_failure: called, in any thread, when the scheduler's thread has ended though nobody has asked for that.
+      first: whether there may be other processes beside this one.
     """
 
-    def __init__(self, options: ServiceOptions, games: Games | None = None, on_failure: Callable[[], None] = lambda: None):
+    def __init__(
+        self, options: ServiceOptions, games: Games | None = None, on_failure: Callable[[], None] = lambda: None, *,
+        first: bool = True,
+    ):  # fmt: skip
         self.options, self._on_failure = options, on_failure
         games = games or Games()
         self._posted: collections.deque[Callable[[], None]] = collections.deque()
@@ -54,6 +59,7 @@ class Scheduler:
         self.devices, self._compiling = Devices(options, self.wake), Compiling(self._post, options)
         self._searches = Searches(options, games, self.devices, self._jobs, self._fail)
         self._batches = Batches(games, self._compiling, self._fail, options)
+        self._others = Processes(options, options.processes - 1 if first else 0, self._post, self._searches.waiting.push)
         self._ending, self._since = False, None
         """`_since` is when the pass under way began, None where the thread rests."""
         self.failed = False
@@ -91,6 +97,11 @@ class Scheduler:
         if self.failed:
             self._refuse(tasks)
 
+    @property
+    def num_processes(self) -> int:
+        """How many share small searches now; more are started once there are many."""
+        return 1 + self._others.ready
+
     def wake(self) -> None:
         """Has the thread look what there is to do: tasks have been given up, or a client has read what was sent to him."""
         self._wake.set()
@@ -103,6 +114,7 @@ class Scheduler:
             for task in self._tasks():
                 task.client.finish(task, replies.no_results(task))
             self._searches.sweep()
+            self._others.close()
 
         self._post(end)
         self._thread.join(seconds)
@@ -144,7 +156,9 @@ class Scheduler:
         """Does what there is to do, a little for every client; how long the thread may sleep then, seconds, None for long."""
         self._do_posted()
         self._searches.sweep()
-        self._searches.begin()
+        self._others.start(self._searches.active)
+        self._searches.begin(self._others.share, self._others.clients)
+        self._others.hand_out(self._searches.waiting)
         pause = self._batches.begin()
         self._compiling.hand_out()
         self._jobs.hand_out()
@@ -186,7 +200,7 @@ class Scheduler:
     def _tasks(self) -> list[Task]:
         """All that have had no last reply, as far as is known."""
         waiting = self._searches.waiting.tasks() + self._batches.waiting.tasks()
-        return [task for task in waiting + self._searches.active + self._batches.tasks if not task.finished]
+        return [task for task in waiting + self._searches.active + self._others.tasks + self._batches.tasks if not task.finished]
 
     def _fail(self, task: Task, error: BaseException) -> None:
         """Sends what went wrong: a fault of the program, which must not end it."""

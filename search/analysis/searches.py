@@ -1,14 +1,14 @@
 """The searches under way: they share a device, and the scheduler's thread goes on with one at a time."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from search.analysis import replies
 from search.analysis.devices import LEAVES, Devices
 from search.analysis.games import Games
 from search.analysis.jobs import Job, Jobs, in_parts
 from search.analysis.memory import Trees
-from search.analysis.options import ServiceOptions
+from search.analysis.options import LARGE_SEARCH, ServiceOptions
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 from search.findings import Findings
@@ -16,9 +16,7 @@ from search.players import search_options
 from search.search import Search
 from search.tree_needs import memory_for
 
-#: Searches of more playouts have several rounds under way, so that one alone keeps the device busy; others one, which costs less.
-LARGE_SEARCH = 20_000
-#: The share of a smaller one's playouts that may be under way: as many searches go on at a time, what counts is the host's time.
+#: The share of a small search's playouts that may be under way: as many searches go on at a time, what counts is the host's time.
 SHARE = 0.2
 
 
@@ -38,7 +36,7 @@ class Searches:
     ):  # fmt: skip
         self._options, self._games, self._devices, self._jobs, self._fail = options, games, devices, jobs, fail
         self._bot = search_options(options.bot, options.knowledge)
-        self.memory = Trees(options.memory)
+        self.memory = Trees(options.memory, options.processes)
         self.waiting = Waiting()
         self.active: list[Task] = []
         self._told: list[Task] = []
@@ -50,10 +48,15 @@ class Searches:
         """Who has searches under way."""
         return list(dict.fromkeys(task.client for task in self.active))
 
-    def begin(self) -> None:
-        """Begins as many searches as may be, of clients in turn."""
-        busy = set(self.clients)
-        while (task := self._next(busy)) is not None:
+    def begin(self, most: int, elsewhere: Iterable = ()) -> None:
+        """Begins as many searches as may be, of clients in turn.
+
+        Args:
+          most: under way at a time.
+          elsewhere: clients who have some under way in other processes.
+        """
+        busy = {*self.clients, *elsewhere}
+        while (task := self._next(busy, most)) is not None:
             self.waiting.take_first(task)
             client = task.client
             task.memory = self._share(task)
@@ -63,13 +66,13 @@ class Searches:
             self._jobs.put(client, Job(lambda task=task: task.prepare(self._games), lambda _, task=task: self._start(task),
                                        lambda error, task=task: self._fail(task, error)))  # fmt: skip
 
-    def _next(self, busy: set) -> Task | None:
+    def _next(self, busy: set, most: int) -> Task | None:
         """The task that may begin, None if none may.
 
         Beyond the limit only of those who have nothing under way: nobody waits for all that another has asked for. What one does
         not read is not worked for.
         """
-        full = len(self.active) >= self._options.active
+        full = len(self.active) >= most
         for client in self.waiting.clients():
             first, task = client not in busy, self.waiting.first(client)
             may = task is not None and (first or not full) and client.has_room

@@ -1,7 +1,6 @@
 """A client's lines and the replies to them."""
 
 import collections
-import json
 import threading
 from collections.abc import Callable
 
@@ -83,20 +82,20 @@ class Client:
 
     def send(self, reply: dict) -> None:
         """Has a reply sent."""
-        line = _encoded(reply)
+        line = replies.encoded(reply)
         with self._change:
             self._put(line)
 
-    def report(self, task: Task, reply: dict) -> None:
+    def report(self, task: Task, reply: dict | bytes) -> None:
         """Has a report sent, unless the task has had its last reply."""
-        line = _encoded(reply)
+        line = _line(reply)
         with self._change:
             if not task.finished:
                 self._put(line)
 
-    def finish(self, task: Task, reply: dict) -> None:
-        """Has a task's last reply sent, once: whoever comes first."""
-        line = _encoded(reply)
+    def finish(self, task: Task, reply: dict | bytes) -> None:
+        """Has a task's last reply sent, once: whoever comes first. Other processes give the line itself."""
+        line = _line(reply)
         with self._change:
             if task.finished:
                 return
@@ -282,13 +281,13 @@ class Client:
             raise QueryError("'action' field must be one of " + ", ".join(queries.ACTIONS), "action")
 
 
+def _line(reply: dict | bytes) -> bytes:
+    return reply if isinstance(reply, bytes) else replies.encoded(reply)
+
+
 def _turns(asked: dict) -> frozenset[int] | None:
     """The turns that are to be stopped, None for all."""
     turns = Fields(asked).array("turnNumbers", None)
     if turns is not None and not all(map(is_integer, turns)):
         raise QueryError("Must be an array of integers", "turnNumbers")
     return None if turns is None else frozenset(turns)
-
-
-def _encoded(reply: dict) -> bytes:
-    return json.dumps(reply, allow_nan=False, separators=(",", ":"), sort_keys=True).encode() + b"\n"

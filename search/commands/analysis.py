@@ -9,15 +9,14 @@ from typing import NoReturn
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.analysis import complaints
+from search.analysis.memory import MOST_PROCESSES
+from search.analysis.options import LARGE_SEARCH, MANY, PROGRAMS
 from search.commands import options
 
 SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdin or a TCP port"
 
 TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 _LOCAL = "127.0.0.1"
-#: Compiled programs that are kept, of those for trees and of those for playouts: clients may ask for every board size.
-PROGRAMS = 12
-
 _EPILOG = f"""\
 One JSON object a line each way; replies come in any order. At the end of stdin the queue is finished and the command ends.
 
@@ -34,7 +33,9 @@ positional superko and without suicide; other rules are played as these, with a 
 game's own moves may repeat positions, as many programs know simple ko alone; the moves that are proposed do not.
 At most 1,000 moves in a game. Clients at a port take turns, then their queries' priorities count; what one client has waiting,
 or does not read, holds up nobody else.
---memory bounds the trees. Beside them the process takes about 300 MB, and 50 to 200 MB for each compiled program: one for the
+Where {MANY} searches of up to {LARGE_SEARCH:,} visits are under way on CPUs, more processes start and take some of what waits:
+a reply does not depend on where it is made. --active and --threads are of each process, --memory is shared out among them.
+--memory bounds the trees. Beside them each process takes about 300 MB, and 50 to 200 MB for each compiled program: one for the
 trees of each board size, a few for its playouts. The {PROGRAMS} of either kind that were used last are kept, so that it is 3 GB
 at most whatever clients ask for; one board size takes about 300 MB.
 
@@ -61,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("--listen", type=_address, metavar="[HOST:]PORT", help="serve TCP clients there instead of stdin")
     add_engine_arguments(parser)
+    processes = "processes that share small searches where there are many (default: one for two cores, at least 2)"
+    parser.add_argument("--processes", type=options.count(1, MOST_PROCESSES), metavar="N", help=processes)
     queue = "positions that a client may have waiting (default: %(default)s)"
     parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
     line = "bytes of a line of input (default: %(default)s)"
@@ -120,14 +123,16 @@ def run(args: argparse.Namespace) -> int:
         from jaxgo.backends import programs
         from search.analysis import streams
         from search.analysis.options import ServiceOptions
+        from search.analysis.processes import suited
         from search.analysis.service import Service
 
         output = streams.own_stdout()
         programs.keep(PROGRAMS)
         log = _log(args.log)
         service_options = ServiceOptions(
-            **engine_options(args), memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line
-        )
+            **engine_options(args), memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line,
+            processes=args.processes or suited(args.threads),
+        )  # fmt: skip
         service = Service(service_options, log, on_failure=ends.set)
         if args.listen is not None:
             try:

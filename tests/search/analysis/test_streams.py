@@ -209,7 +209,7 @@ import sys
 from search.analysis import searches
 from jaxgo import cli
 from tests.wide import wide
-searches.Searches.begin = lambda self: 1 / 0
+searches.Searches.begin = lambda *_: 1 / 0
 sys.exit(cli.main(["analysis"]))
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

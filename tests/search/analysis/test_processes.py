@@ -1,0 +1,160 @@
+"""Small searches that other processes do."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from jaxgo.base.processor import usable_cores
+from search.analysis import processes
+from search.analysis.memory import LARGEST, MOST_PROCESSES, Trees
+from search.analysis.options import ServiceOptions
+from search.analysis.service import Client, Service
+from tests.processes import only_on_linux
+from tests.search.analysis.talk import HANG, Talk, eventually, query
+
+#: As long as a search may take that other processes do; on 5x5 some tenths of a second.
+LONG = {"maxVisits": processes.LARGE_SEARCH}
+#: Seconds that a process may take to start, and to compile.
+START = 120
+WANTED = {"includeOwnership": True}
+
+
+@contextlib.contextmanager
+def started() -> Iterator[Service]:
+    """A service of two processes, of which the second is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "MANY", 1)
+        service = Service(ServiceOptions(visits=300, playouts=50, active=4, processes=2))
+        talk = Talk(service)
+        talk.ask(query("first", **WANTED))
+        assert eventually(lambda: others(service).ready == 1, START)
+        talk.end()
+        yield service
+        service.end()
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """One for tests that leave it as it is."""
+    with started() as service:
+        yield service
+
+
+def others(service: Service) -> processes.Processes:
+    return service.scheduler._others
+
+
+def test_it_does_not_matter_where_a_search_is_made(shared, talk, monkeypatch):
+    """Its reply is the same, byte for byte but for its place among the others."""
+    taken, take = [], processes._Process.take
+    monkeypatch.setattr(processes._Process, "take", lambda self, task: (taken.append(task.number), take(self, task)))
+    more = [{}, WANTED, {"includeMovesOwnership": True, "includePVVisits": True}, {"seed": 7, "komi": 3, "maxVisits": 1000}]
+    asked = [query(f"{i}", "C3", "BC"[i % 2] + "2", "W A1", analyzeTurns=[1, 2, 3], **more[i % 4]) for i in range(16)]
+    there = Talk(shared)
+    there.send(*asked), talk.send(*asked)
+    assert there.finals(48) == talk.finals(48)
+    assert 8 <= len(taken) < 48, "both have done some"
+    there.end()
+
+
+def test_a_client_who_has_had_enough_is_told_what_there_is(shared):
+    talk = Talk(shared)
+    talk.send(*(query(f"{i}", "C3", analyzeTurns=[0, 1], **LONG) for i in range(8)))
+    assert eventually(lambda: len(others(shared).tasks) == 2)
+    (one, *_) = others(shared).tasks
+    talk.send({"id": "t", "action": "terminate", "terminateId": one.query.id, "turnNumbers": [one.turn]})
+    talk.wait(lambda replies: any(r.get("id") == one.query.id and r.get("turnNumber") == one.turn for r in replies))
+    talk.send({"id": "all", "action": "terminate_all"})
+    found = talk.finals(16)
+    assert found[one.query.id, one.turn]["rootInfo"]["visits"] < LONG["maxVisits"]
+    assert eventually(lambda: not others(shared).tasks)
+    talk.end()
+
+
+def test_a_process_goes_on_with_what_others_want_when_a_client_is_gone(shared):
+    one, other = Talk(shared), Talk(shared)
+    one.send(*(query(f"{i}", **LONG) for i in range(8)))
+    assert eventually(lambda: others(shared).tasks)
+    one.client.drop()
+    other.send(*(query(f"{i}") for i in range(8)))
+    assert all(reply["rootInfo"]["visits"] >= 300 for reply in other.finals(8).values())
+    assert eventually(lambda: not others(shared).tasks and not shared.scheduler._searches.active)
+    one.end(), other.end()
+
+
+def test_reports_come_from_there_too(shared):
+    talk = Talk(shared)
+    talk.send(*(query(f"{i}", reportDuringSearchEvery=0.03, **LONG) for i in range(6)))
+    assert eventually(lambda: others(shared).tasks)
+    names = {task.query.id for task in others(shared).tasks}
+    talk.finals(6)
+    assert names & {reply["id"] for reply in talk.replies if reply["isDuringSearch"]}
+    talk.end()
+
+
+def test_a_client_who_does_not_read_is_not_searched_for_there(shared, monkeypatch):
+    """As here: what has begun is finished, and no more begins before he reads."""
+    monkeypatch.setattr("search.analysis.service.FEW", 1)
+    client, count = Client(shared), 40
+    for i in range(count):
+        client.read(json.dumps(query(f"{i}")).encode())
+    assert eventually(lambda: client._lines)
+    assert eventually(lambda: not others(shared).tasks and not shared.scheduler._searches.active)
+    assert len(client._lines) < count
+    read = []
+    while len(read) < count:
+        read += client.next_lines().splitlines()
+    assert sorted(int(json.loads(line)["id"]) for line in read) == list(range(count))
+    client.drop()
+
+
+def test_what_a_process_had_that_is_killed_is_done_all_the_same(capfd):
+    with started() as service:
+        talk = Talk(service)
+        talk.send(*(query(f"{i}", **LONG) for i in range(8)))
+        assert eventually(lambda: others(service).tasks)
+        os.kill(others(service)._running[0]._process.pid, signal.SIGKILL)
+        assert all("noResults" not in reply for reply in talk.finals(8).values())
+        assert not others(service).tasks and not others(service)._running
+        assert capfd.readouterr().err.count("a process that searched has ended, by signal 9; ") == 1
+        talk.end()
+
+
+def test_each_has_room_for_the_largest_search():
+    """Which has as much, however many processes there are."""
+    for number in (1, 2, MOST_PROCESSES):
+        trees = Trees(1 << 30, number)
+        assert trees.share(1 << 40) == (1 << 30) // LARGEST and trees.has_room(trees.share(1 << 40), first=True)
+        assert number * trees.total <= 1 << 30
+
+
+def test_how_many_suit_cpus():
+    assert processes.suited(1) == 1 and processes.suited(2) == processes.suited(5) == 2
+    assert processes.suited(12) == 6 and processes.suited(500) == MOST_PROCESSES
+    assert processes.suited(None) == processes.suited(len(usable_cores()))
+
+
+@only_on_linux
+def test_none_is_left_when_the_command_ends():
+    program = "from search.analysis import processes; processes.MANY = 2; import sys; from jaxgo import cli; sys.exit(cli.main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "analysis", "--processes", "2", "--active", "4"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        process.stdin.write("".join(json.dumps(query(f"{i}", maxVisits=2000)) + "\n" for i in range(400)))
+        process.stdin.close()
+        assert sorted(int(json.loads(line)["id"]) for line in process.stdout) == list(range(400))
+        assert process.wait(HANG) == 0
+
+    def all_are_gone() -> bool:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    assert eventually(all_are_gone)
