@@ -5,7 +5,9 @@ import importlib
 import logging
 import os
 import re
+import signal
 import socket
+import threading
 from collections.abc import Iterator
 
 #: What Ray would else say on stderr, or to others.
@@ -39,6 +41,7 @@ def connected(address: str, library: str) -> Iterator:
     except ImportError as error:
         raise ClusterError(f"--ray needs Ray: pip install 'jaxgo[cluster]' ({error})") from error
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+    on_term = signal.getsignal(signal.SIGTERM)
     try:
         _reach(address)
         if address == "local":
@@ -48,6 +51,8 @@ def connected(address: str, library: str) -> Iterator:
     except (OSError, ValueError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClusterError(f"--ray {address}: there is no cluster to connect to: {first}") from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, on_term)  # Ray has its own, which ends the process at once
     logger = logging.getLogger(f"ray.{library}")
     logger.setLevel(logging.ERROR)
     logger.propagate = False

@@ -30,7 +30,7 @@ from search.root import RootStatistics
 from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings
 from search.selection import UCB1, Rave
-from search.shared import SharedLeaves
+from search.shared import Seat, SharedLeaves
 from search.tree import Tree
 from search.tree_needs import memory_for, needs_histories, parts_for
 
@@ -105,6 +105,10 @@ class Search:
         self.rule = Rave() if rule is None else rule
         if not isinstance(self.rule, (Rave, UCB1)):
             raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
+        if device is not None and not isinstance(device, (SharedLeaves, Seat)):
+            raise TypeError(f"device must be a search.shared.SharedLeaves, not {device!r}")
+        if restrictions is not None and not isinstance(restrictions, Restrictions):
+            raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
         self.komi = checks.komi(komi)
         weighted = needs_histories(self.rule)
         checks.one_of("updates", updates, (None, *UPDATES))
@@ -219,10 +223,15 @@ class Search:
         Returns:
           The root's visits. With a limit on visits alone, the tree that results is always the same. (It is another one where
           the same visits are asked for in several runs, as each waits for all that is under way.)
+
+        Raises:
+          TypeError, ValueError: an argument is not what it must be.
         """
         if visits is None and seconds is None:
             raise ValueError("visits or seconds must be given")
         visits = checks.integer("visits", visits, 0, MOST_VISITS) if visits is not None else MOST_VISITS
+        checks.callable_or_none("progress", progress)
+        checks.callable_or_none("stop", stop)
         if seconds is not None:
             checks.number("seconds", seconds, 0)
         deadline = None if seconds is None else time.monotonic() + float(seconds)
@@ -367,7 +376,13 @@ class Search:
           position: the position.
           history: hashes of its game's earlier positions, those before the root included, as in the constructor.
           most: the most moves.
+
+        Raises:
+          TypeError, ValueError: it is not one position of the board's size.
         """
+        check_one_position(position, may_be_over=True)
+        if position.size != self._position.size:
+            raise ValueError(f"position must be of size {self._position.size}, not {position.size}")
         tree, (words, ko, passes, black) = self._tree, (x[0] for x in Leaves.arguments_of(position))
         wanted, known = hash_numbers(history), len(self._history)
         if not 0 <= len(wanted) - known <= most or not np.array_equal(wanted[:known], self._history):
@@ -428,12 +443,12 @@ class Search:
         return (late or asked) and self.has_tried
 
 
-def check_one_position(position) -> None:
-    """TypeError or ValueError unless it is one position that is not over."""
+def check_one_position(position, may_be_over: bool = False) -> None:
+    """TypeError or ValueError unless it is one position, and not over, where it may not be."""
     if not isinstance(position, Position):
         raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
     if position.batch != 1:
         raise ValueError(f"position must be one position, not a batch of {position.batch}")
-    if np.asarray(position.passes)[0] >= 2:
+    if not may_be_over and np.asarray(position.passes)[0] >= 2:
         raise ValueError("position must not be over, but two passes have ended the game")
 

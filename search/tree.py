@@ -44,7 +44,10 @@ class Tree:
         self, size: int, limit: int, *, colours: int = 1, legal: bool = False, fractions: bool = False, priors: bool = False
     ):  # fmt: skip
         self.size, self.moves = size, size * size + 1
-        self.memory = _memory(size, limit, colours, legal, fractions, priors)
+        try:
+            self.memory = _memory(size, limit, colours, legal, fractions, priors)
+        except MemoryError:
+            raise MemoryError(f"memory must be what the system can give, not {limit} bytes") from None
         #: The same as compiled functions take it that are called often.
         self.arrays = plain(self.memory)
         self._visits, self._states = self.memory.nodes["visits"], self.memory.nodes["state"]

@@ -99,6 +99,12 @@ def boolean(name: str, value) -> bool:
     return value
 
 
+def callable_or_none(name: str, value) -> None:
+    """TypeError unless `value` can be called, or is None."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function or None, not {value!r}")
+
+
 def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
     """`values` (one bool for all, or an array of `shape`) as a bool array of `shape`."""
     array = _array(name, values)

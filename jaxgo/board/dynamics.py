@@ -178,6 +178,20 @@ def is_traced(*trees) -> bool:
     return any(isinstance(x, (jax.core.Tracer, jax.ShapeDtypeStruct)) for x in jax.tree.leaves(trees))
 
 
+def traced(name: str, values, shape: tuple[int, ...], kind=np.int32) -> jax.Array:
+    """An argument that may have no values, one for all or of a shape, as an array of that shape and of a kind: int32 or bool.
+
+    Raises:
+      TypeError, ValueError: it is of another kind or shape, which can be seen all the same.
+    """
+    array = jnp.asarray(values)
+    if not jnp.issubdtype(array.dtype, jnp.integer if kind is np.int32 else kind):
+        raise TypeError(f"{name} must hold {'integers' if kind is np.int32 else 'bools'}, not {array.dtype}")
+    if array.shape not in ((), shape):
+        raise ValueError(f"{name} must be one for all or have shape {shape}, not {array.shape}")
+    return jnp.broadcast_to(array.astype(kind), shape)
+
+
 def run(fn: Callable, *args):
     """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B, ...]."""
     leaves = jax.tree.leaves(args)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,7 +14,7 @@ from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, NO_KO, WHITE
 from jaxgo.board import dynamics
 from jaxgo.board.bitboard import Board, of_points
-from jaxgo.board.dynamics import is_traced, run
+from jaxgo.board.dynamics import is_traced, run, traced
 from jaxgo.board.geometry import Geometry, geometry
 
 _SYMBOLS = {"X": BLACK, "#": BLACK, "O": WHITE, ".": 0, "+": 0}
@@ -218,12 +217,13 @@ class Position:
             specified), and moves in games that are over do nothing.
 
         Raises:
-          ValueError: a move is illegal, or an argument has a wrong shape. Inside `jit` and its kin nothing can be raised: there
-            it is always as with `check=False`.
+          TypeError, ValueError: a move is illegal, or an argument is of a wrong type or shape. Inside `jit` and its kin values
+            cannot be looked at: there moves are taken as with `check=False`.
         """
         if is_traced(self, points, where):
-            points, where = jnp.asarray(points).astype(jnp.int32), jnp.asarray(where).astype(jnp.bool_)
-            return run(dynamics.played, self, *(jnp.broadcast_to(x, self.to_play.shape) for x in (points, where)))
+            batch = self.to_play.shape
+            points, where = traced("points", points, batch), traced("where", where, batch, np.bool_)
+            return run(dynamics.played, self, points, where)
         batch = self.to_play.shape
         where = checks.bools("where", where, batch)
         points = checks.integers("points", points, batch, 0, self.size**2, where)

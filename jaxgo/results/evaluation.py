@@ -16,7 +16,7 @@ from jaxgo.results.sums import Sums
 FORMAT = 1
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Played:
     """Which playouts an evaluation is of: of each position numbers `first` to `first + count - 1` of its stream."""
 

@@ -134,6 +134,9 @@ class Leaves:
           TypeError, ValueError: an argument is not what it must be; nothing is begun then.
           RuntimeError: `close` has been called.
         """
+        moves = np.asarray(moves)
+        if moves.ndim != 1:
+            raise TypeError(f"moves must be integers of shape [n], not of shape {moves.shape}")
         count, points = checks.integer("the number of leaves", len(moves), 1, self.leaves), self.size**2
         words, num_words = np.asarray(words), 2 * geometry(self.size).num_words
         if words.dtype != np.uint32 or words.shape != (count, num_words):

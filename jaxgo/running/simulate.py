@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from jaxgo.backends.choice import compiler_options, play_anywhere
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX
-from jaxgo.board.dynamics import is_traced, over_mesh
+from jaxgo.board.dynamics import is_traced, over_mesh, traced
 from jaxgo.board.position import Position
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job
@@ -57,7 +57,7 @@ def simulate(
       `Playouts` of jax arrays.
 
     Raises:
-      TypeError, ValueError: an argument that is not traced is not what it must be.
+      TypeError, ValueError: an argument is not what it must be, as far as that can be seen of one that is traced.
     """
     if not isinstance(position, Position):
         raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
@@ -84,8 +84,8 @@ def simulate(
         checks.integer("first_playout + num_playouts", first_playout + num_playouts, 1)
     with jax.transfer_guard("allow"):  # which a caller may forbid for arrays of his own
         words = draws.seed_words(check_seed(seed))
-        streams, first_playout = jnp.asarray(streams, jnp.int32), jnp.asarray(first_playout, jnp.int32)
-    arguments = position, jnp.broadcast_to(streams, (batch,)), words, first_playout
+        streams, first_playout = traced("streams", streams, (batch,)), traced("first_playout", first_playout, ())
+    arguments = position, streams, words, first_playout
     how, asked = (num_playouts, longest, moves, lanes), policy_of(policy, size)
     if is_traced(arguments, asked):
         return over_mesh(functools.partial(_play, *how), *arguments, shared=(asked,))

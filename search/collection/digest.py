@@ -173,7 +173,7 @@ def curves(folder: str, games: list[str]) -> dict[str, tuple[np.ndarray, np.ndar
 
 def row_of(path: pathlib.Path, row: int) -> dict:
     """All that is known of one position."""
-    return pyarrow.parquet.read_table(path).slice(row, 1).to_pylist()[0]
+    return _table(path).slice(row, 1).to_pylist()[0]
 
 
 def winner(result: str | None) -> str:
@@ -181,10 +181,18 @@ def winner(result: str | None) -> str:
     return _WINNERS.get((result or "").strip()[:1].upper(), "?")
 
 
+def _table(path: pathlib.Path, columns: list[str] | None = None) -> pyarrow.Table:
+    """Some columns of a file, all by default; ValueError says which file cannot be read."""
+    try:
+        return pyarrow.parquet.read_table(path, columns=columns)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
 def _read(files: list[pathlib.Path]) -> Iterator[tuple[pathlib.Path, dict[str, list]]]:
     """(file, its columns) of the tables with any rows."""
     for path in files:
-        table = pyarrow.parquet.read_table(path, columns=_COLUMNS)
+        table = _table(path, _COLUMNS)
         if len(table):
             yield path, table.to_pydict()
 
@@ -193,7 +201,7 @@ def _ply_of_openings(files: list[pathlib.Path], wanted: int) -> int:
     """The ply nearest to what is wanted at which there are positions, in the first tables."""
     seen = set()
     for path in files[:16]:
-        seen.update(pyarrow.parquet.read_table(path, columns=["ply"])["ply"].to_pylist())
+        seen.update(_table(path, ["ply"])["ply"].to_pylist())
     seen.discard(0)
     return min(seen, key=lambda ply: (abs(ply - wanted), ply), default=wanted)
 
@@ -226,7 +234,7 @@ def _count_openings(path: pathlib.Path, rows: dict[str, list], ply: int, opening
     here = [i for i, (p, variation) in enumerate(zip(rows["ply"], rows["variation"])) if p == ply and variation == 0]
     if not here:
         return
-    boards = pyarrow.parquet.read_table(path, columns=["board"])["board"]
+    boards = _table(path, ["board"])["board"]
     for i in here:
         board, size = boards[i].as_py(), rows["size"][i]
         letters = np.frombuffer(board.encode(), np.uint8)
@@ -239,7 +247,7 @@ def _count_openings(path: pathlib.Path, rows: dict[str, list], ply: int, opening
 def _rejects(folder: str, files: list[pathlib.Path]) -> list[Reject]:
     """What the last run knew when it ended, and what parts that were made since say."""
     path = pathlib.Path(folder) / REJECTS
-    known = [Reject(**row) for row in pyarrow.parquet.read_table(path).to_pylist()] if path.exists() else []
+    known = [Reject(**row) for row in _table(path).to_pylist()] if path.exists() else []
     for file in files:
         with contextlib.suppress(ValueError):  # a table that somebody else has put there
             known += [Reject(**{name: as_text(value) for name, value in vars(x).items()}) for x in facts_in(file).rejects]

@@ -194,8 +194,8 @@ def _size(root: bytes) -> int:
     """The size that a game's first node states."""
     for found in _PROPERTY.finditer(root):
         if bytes(x for x in found[1] if not 97 <= x <= 122) == b"SZ":  # FF[3] allows small letters, which do not count
-            text = found[2].partition(b":")[0].strip()
-            return int(text) if text.isdigit() and MIN_SIZE <= int(text[:4]) <= MAX_SIZE else DEFAULT_SIZE
+            text = found[2].partition(b":")[0].strip().lstrip(b"0")
+            return int(text) if text.isdigit() and len(text) <= 2 and MIN_SIZE <= int(text) <= MAX_SIZE else DEFAULT_SIZE
     return DEFAULT_SIZE
 
 

@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterable
 
 from jaxgo.base.source import version
+from jaxgo.board.coordinates import point
 from search.collection import pictures
 from search.collection.digest import Digest, Opening, Swing, curves, row_of
 
@@ -81,7 +82,9 @@ def summary(found: Digest) -> list[str]:
 def moves_in_words(swing: Swing) -> str:
     """What led from the first position to the second."""
     who = swing.player.capitalize()
-    return f"{who} {swing.move}, move {swing.ply}" if swing.moves == 1 else f"{who}, moves {swing.from_ply + 1} to {swing.ply}"
+    if swing.moves == 1:
+        return f"{who} {swing.move}, move {swing.ply}" if swing.move else f"{who}, move {swing.ply}"
+    return f"{who}, moves {swing.from_ply + 1} to {swing.ply}"
 
 
 def _legend(found: Digest) -> str:
@@ -99,7 +102,7 @@ def _swing(number: int, swing: Swing, of_games: dict) -> str:
     title = f"{swing.game} after {swing.from_ply} moves"
     picture = pictures.board(
         row["board"], swing.size, ownership=row["ownership"], labels=labels, title=title,
-        marked=swing.move if swing.moves == 1 else None,
+        marked=swing.move if swing.moves == 1 and _is_point(swing.move, swing.size) else None,
     )  # fmt: skip
     told = enumerate(row["moves"][:3], start=1)
     best = "; ".join(f"{i}. {html.escape(move['move'])} {100 * move['win_rate']:.1f} %" for i, move in told)
@@ -116,6 +119,14 @@ def _swing(number: int, swing: Swing, of_games: dict) -> str:
         f'<span class="bad">{swing.player.capitalize()} loses {100 * swing.loss:.1f}</span> ± {100 * swing.error:.1f}</p>'
         f"<p>{best}</p>{drawn}</div></article>"
     )  # fmt: skip
+
+
+def _is_point(name: str | None, size: int) -> bool:
+    """Whether a move, which a table may name as it likes, is one that can be shown."""
+    try:
+        return name is not None and point(name, size) >= 0
+    except ValueError:
+        return False
 
 
 def _openings(openings: list[Opening]) -> Iterable[str]:

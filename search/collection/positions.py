@@ -46,9 +46,15 @@ def cut_rows(file: str) -> Iterator[Rows | Reject]:
 
 
 def _of_sizes(file: str, table: pyarrow.Table, start: int) -> Iterator[Rows | Reject]:
+    for place, column in enumerate(table.columns):  # as pandas and polars write categories
+        if pyarrow.types.is_dictionary(column.type):
+            table = table.set_column(place, table.column_names[place], column.cast(column.type.value_type))
     board = table["board"]
     listed = pyarrow.types.is_list(board.type) or pyarrow.types.is_large_list(board.type)
     listed = listed or pyarrow.types.is_fixed_size_list(board.type)
+    if not (listed or pyarrow.types.is_string(board.type) or pyarrow.types.is_large_string(board.type)):
+        yield Reject(file, -1, 0, f"the column 'board' must hold texts or lists of numbers, not {board.type}")
+        return
     lengths = pyarrow.compute.list_value_length(board) if listed else pyarrow.compute.utf8_length(board)
     points = lengths.fill_null(0).to_numpy()
     numbers = np.arange(start, start + len(table))
@@ -76,10 +82,15 @@ def positions_of(table: pyarrow.Table, size: int) -> tuple[Position | None, list
             colour = _COLOURS.get(str(to_play).lower())
             if colour is None:
                 raise ValueError(f"to_play must be black or white, not {to_play!r}")
-            stones = np.array([_STONES[x] for x in board] if isinstance(board, str) else board, np.int8).reshape(size, size)
+            stones = [_STONES[x] for x in board] if isinstance(board, str) else board
+            if not all(x in (1, -1, 0) for x in stones):
+                raise ValueError("a board's numbers are 1, -1 and 0, not " + repr(next(x for x in stones if x not in (1, -1, 0))))
+            if passes is not None and passes not in (0, 1, 2):
+                raise ValueError(f"passes must be 0, 1 or 2, not {passes!r}")
             one = Position.from_array(
-                stones, to_play=colour, ko=NO_KO if ko is None else point(ko, size), passes=0 if passes is None else int(passes)
-            )
+                np.array(stones, np.int8).reshape(size, size), to_play=colour, ko=NO_KO if ko is None else point(ko, size),
+                passes=0 if passes is None else int(passes),
+            )  # fmt: skip
         except KeyError as error:
             bad.append((row, f"a board's letters are {' '.join(_STONES)}, not {error}"))
         except (TypeError, ValueError, OverflowError) as error:

@@ -23,8 +23,8 @@ positions (columns board and to_play; the results are such tables too; without a
 with any of them.
 
 What is finished is kept: the same command again goes on where it was, after Ctrl-C, a crash or kill -9, and computes nothing
-twice. What cannot be read is in DIR/rejects.parquet, with the reason. A result depends on the position, the settings and the seed
-alone: it is the same on one core, on many machines, and in any order.
+twice. What cannot be read is in DIR/rejects.parquet, with the reason; that is no failure (status 0). A result depends on the
+position, the settings and the seed alone: it is the same on one core, on many machines, and in any order.
 """
 
 _EPILOG = """\

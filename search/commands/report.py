@@ -21,7 +21,8 @@ examples:
   jaxgo report results --html report.html            and a page
   jaxgo report results --opening 10 --most 50 --json everything of these tables, for a program
 
-A swing is what a player's win rate loses from one position to the next; where not every move was evaluated, over some moves.
+A swing is what a player's win rate loses from one position to the next of a line; where not every move was evaluated, over some
+moves. The move that a variation begins with is not among them: tables do not say which position it was played in.
 """
 
 
@@ -40,19 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
     try:
-        import pyarrow
+        from search.collection.digest import digest
     except ImportError as error:
         raise UsageError(f"tables need pyarrow: pip install 'jaxgo[cluster]' ({error})") from error
-    from search.collection.digest import digest
     from search.collection.store import Unusable
 
     try:
         found = digest(args.folder, most=args.most, opening=args.opening)
     except Unusable as error:
         raise UsageError(str(error)) from error
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        again = "if it is damaged, the same `jaxgo collection` makes it again"
-        raise UsageError(f"a table of {args.folder!r} cannot be read: {error}; {again}") from error
+    except (OSError, ValueError) as error:
+        again = "if it is damaged, delete it, and the same `jaxgo collection` makes it again"
+        raise UsageError(f"a table cannot be read: {error}; {again}") from error
     if args.json:
         print(json.dumps(_document(found), allow_nan=False))
     else:

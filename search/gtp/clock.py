@@ -85,7 +85,10 @@ class Clock:
     def spend(self, colour: int, seconds: float) -> None:
         """Takes the time of a move off a player's clock."""
         system, left = self.system, self._left[colour]
-        left.main -= seconds
+        # What the network took beside it is not known, and adds up; but where a period begins anew with each move. Where moves
+        # are shorter than that they would not be made by such a network, and there would be no time left to use.
+        unknown = 0.0 if system.kind == "byoyomi" else min(LAG, seconds)
+        left.main -= seconds + unknown
         if system.kind.startswith("fischer"):
             left.main = min(max(left.main, 0.0) + system.increment, system.most_main)
         over, left.main = max(-left.main, 0.0), max(left.main, 0.0)

@@ -149,9 +149,15 @@ def unpacked(body: bytes, most: int) -> Mapping[str, np.ndarray]:
                 raise ValueError("it is packed in a way that np.savez does not know")
             if len(members) > len(ARRAYS):
                 raise Refusal(MALFORMED, f"the file must hold at most {len(ARRAYS)} arrays, not {len(members)}")
-            return {member.filename.removesuffix(".npy"): _array(member.filename, file.read(member)) for member in members}
+            return {member.filename.removesuffix(".npy"): _array(member.filename, _data(file, member)) for member in members}
     except _UNREADABLE as error:
         raise Refusal(MALFORMED, f"the body must be a file of np.savez: {error}") from None
+
+
+def _data(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """What a member holds, as far as it says so itself: without a number of bytes all of it would be unpacked first."""
+    with file.open(member) as packed:
+        return packed.read(member.file_size)
 
 
 def _array(name: str, data: bytes) -> np.ndarray:

@@ -1,5 +1,6 @@
 """The connection to Ray."""
 
+import signal
 import socket
 
 import pytest
@@ -16,3 +17,15 @@ def test_an_address_where_nobody_listens_is_told_at_once(form):
         address = form.format(free.getsockname()[1])
         with pytest.raises(ClusterError, match=f"--ray {address}: there is no cluster"), connected(address, "data"):
             pass
+
+
+@pytest.mark.wide
+def test_signals_are_handled_as_before():
+    """Ray's own handler would end the process at once, and what it has finished untold."""
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        mine = signal.getsignal(signal.SIGTERM)
+        with connected("local", "data"):
+            assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -176,6 +176,23 @@ def test_what_may_be_under_way_is_checked(asked, told):
         Search(Position.empty(5), **asked)
 
 
+def test_arguments_of_a_search_are_checked():
+    for asked in ("device", "restrictions"):
+        with pytest.raises(TypeError, match=f"{asked} must be a search.*, not 3"):
+            Search(Position.empty(5), **{asked: 3})
+    search = Search(Position.empty(5))
+    for asked in ("progress", "stop"):
+        with pytest.raises(TypeError, match=f"{asked} must be a function or None, not 3"):
+            search.run(visits=1, **{asked: 3})
+    for position, error, text in (
+        (None, TypeError, "position must be a jaxgo.Position, not NoneType"), (Position.empty(5, 2), ValueError, "not a batch of 2"),
+        (Position.empty(9), ValueError, "position must be of size 5, not 9"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=text):
+            search.line_to(position)
+    search.close()
+
+
 @pytest.mark.parametrize("in_flight", [1, 2, 16])
 def test_the_tree_does_not_depend_on_workers(in_flight):
     """One thread or two on one device, or as many as there are cores."""

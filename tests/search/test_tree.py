@@ -250,6 +250,11 @@ def test_memory_must_hold_the_moves_of_the_root():
         Search(Position.empty(5), memory=1000)
 
 
+def test_memory_must_be_there():
+    with pytest.raises(MemoryError, match=f"memory must be what the system can give, not {1 << 50} bytes"):
+        Tree(5, 1 << 50)
+
+
 @pytest.mark.parametrize("fractions", [False, True])
 @pytest.mark.parametrize("colours", [1, 2])
 def test_rave_statistics_move_to_larger_rows_as_they_grow(colours, fractions):

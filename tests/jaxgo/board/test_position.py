@@ -245,6 +245,16 @@ def test_methods_work_inside_jit():
     np.testing.assert_array_equal(stones, position.to_array())
 
 
+@pytest.mark.parametrize(("value", "where", "error"), [
+    (3.7, True, "points must hold integers, not float32"), (3, 1, "where must hold bools, not int32"),
+    ([1, 2], True, r"points must be one for all or have shape \(8,\), not \(2,\)"),
+])  # fmt: skip
+def test_moves_that_are_traced_have_a_type_and_a_shape(value, where, error):
+    position = some_positions()
+    with pytest.raises((TypeError, ValueError), match=error):
+        jax.jit(lambda points: position.play(points, where=where))(jnp.array(value))
+
+
 def test_one_trace_serves_all_batches_of_a_shape():
     step = jax.jit(chex.assert_max_traces(lambda p: p.play(first_legal(p)), n=1))
     position = going_on()

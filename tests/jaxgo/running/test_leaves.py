@@ -356,6 +356,7 @@ def test_what_memory_held_before_is_no_leaf(monkeypatch):
         ({"passes": [0, 3]}, ValueError, "passes must be between 0 and 2, not 3"),
         ({"black": [1, 0]}, TypeError, "black must hold bools"),
         ({"moves": [0, 26]}, ValueError, "moves must be between -1 and 25, not 26"),
+        ({"moves": 3}, TypeError, r"moves must be integers of shape \[n\], not of shape \(\)"),
         ({"moves": np.zeros(17, int)}, ValueError, "the number of leaves must be between 1 and 16, not 17"),
         ({"streams": [0, -1]}, ValueError, "streams must be between 0 and"),
         ({"streams": [0.0, 1.0]}, TypeError, "streams must hold integers"),

@@ -85,6 +85,18 @@ def test_jit_with_seed_streams_and_first_playout_traced(expected):
     chex.clear_trace_counter()
 
 
+@pytest.mark.parametrize(("argument", "value", "error"), [
+    ("streams", [0.9, 1.0, 2.0], "streams must hold integers, not float32"),
+    ("streams", [0, 1], r"streams must be one for all or have shape \(3,\), not \(2,\)"),
+    ("first_playout", 5.0, "first_playout must hold integers, not float32"),
+    ("first_playout", [5], r"first_playout must be one for all or have shape \(\), not \(1,\)"),
+])  # fmt: skip
+def test_what_is_traced_has_a_type_and_a_shape(argument, value, error):
+    position = three_positions(SIZE)
+    with pytest.raises((TypeError, ValueError), match=error):
+        jax.jit(lambda x: jaxgo.simulate(position, 10, 3, **{argument: x}))(jnp.array(value))
+
+
 def test_keys(expected):
     """A typed key, as jax's own functions take it, may be traced too."""
     key = jax.random.key(17)

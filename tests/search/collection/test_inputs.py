@@ -4,12 +4,15 @@ import io
 import os
 import pathlib
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from search.collection import inputs, reading
 from search.collection.inputs import Game, NoInput, Reject
 from search.collection.lines import lines_of
 from search.collection.parts import Part, cut
+from search.collection.positions import cut_rows, positions_of
 from search.collection.reading import read
 from search.collection.settings import Settings
 
@@ -101,6 +104,29 @@ def test_what_cannot_be_read_is_told_once(text: str, rejects: list, plies: list[
     assert [(x.game, x.variation, x.ply) for x in told] == [("a", variation, ply) for variation, ply, _ in rejects]
     assert all(x.reason.startswith(reason) for x, (_, _, reason) in zip(told, rejects)), told
     assert [ply for x in found for ply in x.facts["ply"]] == plies
+
+
+@pytest.mark.parametrize(("stated", "size"), [
+    ("9", 9), ("009", 9), (" 13 ", 13), ("19:19", 19), ("26", 19), ("000919", 19), ("0009" + "9" * 5000, 19), ("-9", 19), ("", 19),
+])  # fmt: skip
+def test_the_size_that_a_game_states_is_one_that_is_played(stated: str, size: int) -> None:
+    assert inputs._size(f";GM[1]SZ[{stated}]".encode()) == size
+
+
+def test_tables_hold_whole_numbers(tmp_path: pathlib.Path) -> None:
+    """Nothing is rounded; and texts may be categories."""
+    boards = [[0.6, 0, 0, 0], [1.0, 0, 0, -1.0], [float("nan"), 0, 0, 0], [None, 0, 0, 0], [257, 0, 0, 0]]
+    table = pyarrow.table({"board": boards + [[0.0] * 4], "to_play": ["black"] * 6, "passes": [0.0] * 5 + [1.7]})
+    _, good, bad = positions_of(table, 2)
+    assert good == [1] and [row for row, _ in bad] == [0, 2, 3, 4, 5]
+    assert bad[0][1] == "a board's numbers are 1, -1 and 0, not 0.6" and bad[-1][1] == "passes must be 0, 1 or 2, not 1.7"
+    words = pyarrow.table({"board": pyarrow.array(["X..O"]).dictionary_encode(), "to_play": ["b"]})
+    pyarrow.parquet.write_table(words, tmp_path / "words.parquet")
+    (rows,) = cut_rows(str(tmp_path / "words.parquet"))
+    assert positions_of(rows.table, rows.size)[1] == [0]
+    pyarrow.parquet.write_table(pyarrow.table({"board": [3], "to_play": ["b"]}), tmp_path / "numbers.parquet")
+    (reject,) = cut_rows(str(tmp_path / "numbers.parquet"))
+    assert reject.reason == "the column 'board' must hold texts or lists of numbers, not int64"
 
 
 def test_files_that_cannot_be_read_are_rejects(tmp_path: pathlib.Path) -> None:

@@ -109,8 +109,21 @@ def test_damaged_tables_are_told(folder: pathlib.Path, capsys: pytest.CaptureFix
     part.write_bytes(part.read_bytes()[:300])
     assert main(["report", str(folder)]) == 2
     error = capsys.readouterr().err
-    assert "a table of" in error and "cannot be read: " in error and "000001" in error
-    assert "if it is damaged, the same `jaxgo collection` makes it again" in error
+    assert f"a table cannot be read: {part}: " in error
+    assert "if it is damaged, delete it, and the same `jaxgo collection` makes it again" in error
+
+
+def test_moves_named_by_other_tables_are_passed_on(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    """Whether they are points or not."""
+    rows = [_row("a", 0, 0.5), _row("a", 1, 0.2, move="aa"), _row("a", 2, 0.9, move=None)]
+    with Store(str(tmp_path / "out"), SETTINGS) as store:
+        sink = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema(5)), sink)
+        store.add(0, 5, sink.getvalue().to_pybytes())
+    assert main(["report", str(tmp_path / "out"), "--html", str(tmp_path / "page.html")]) == 0
+    printed = capsys.readouterr().out
+    assert "Black aa, move 1" in printed and "White, move 2" in printed
+    assert "Black aa, move 1" in (tmp_path / "page.html").read_text()
 
 
 def test_rejects_of_a_run_that_has_not_ended(folder: pathlib.Path, finished_part: bytes) -> None:

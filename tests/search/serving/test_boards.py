@@ -2,6 +2,7 @@
 
 import io
 import struct
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -35,6 +36,20 @@ def npy(shape: str, descr: str = "'|i1'", data: bytes = b"") -> bytes:
     """A file of numpy's npy format that claims what it likes."""
     header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def test_a_file_is_unpacked_no_further_than_it_says():
+    """It may claim to be small and hold gigabytes."""
+    size = (1 << 24) + 12_345
+    claimed, held = struct.pack("<L", 200), struct.pack("<L", size)
+    body = member(bytes(size), packing=zipfile.ZIP_DEFLATED)
+    assert body.count(held) == 2
+    body = body.replace(held, claimed)
+    tracemalloc.start()
+    assert refused(body).status == MALFORMED
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 20
 
 
 def test_what_is_not_given_is_as_jaxgo_has_it():
