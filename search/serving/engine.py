@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 import jaxgo
-from jaxgo import BLACK, NO_KO, Position
+from jaxgo import BLACK, NO_KO, Evaluation, Position
 from jaxgo.backends import programs
 from jaxgo.playing.policies.in_order import policy_of
 from search.analysis.fields import QueryError, QueueFull
@@ -20,7 +20,7 @@ from search.serving.queries import refusal_of
 
 #: Compiled programs that are kept, of those for trees and of those for playouts.
 PROGRAMS = 24
-#: Playouts that a replica is warmed up with, of one board and of many.
+#: What a replica is warmed up with: boards and playouts of each, which want the small program and the large one that serve all.
 _WARM_BOARDS, _WARM_PLAYOUTS = (1, 64), 1_000
 
 
@@ -96,14 +96,15 @@ class Engine:
         out: dict[int, bytes | Refusal] = {}
         groups: dict[tuple, list[int]] = collections.defaultdict(list)
         for number, asked in enumerate(together):
-            groups[asked.size, asked.playouts, asked.seed, asked.first_playout, asked.statistics].append(number)
+            groups[asked.size, asked.seed, asked.statistics].append(number)
         for numbers in groups.values():
             out |= zip(numbers, self._alike([together[number] for number in numbers], stop))
         return [out[number] for number in range(len(together))]
 
     def _alike(self, group: list[Boards], stop: Callable[[], bool]) -> list[bytes | Refusal]:
-        """Of requests that differ in their positions, komi and streams only."""
-        first = group[0]
+        """Of requests that differ in their positions, komi, streams and numbers of playouts only. These are given one by one even
+        where they are equal, so that few programs serve all (`jaxgo.running.pieces`)."""
+        first, sizes = group[0], [x.positions for x in group]
 
         def look(*_) -> None:
             if stop():
@@ -121,13 +122,20 @@ class Engine:
             text = str(error).replace("stones must", "boards must")
             return [Refusal(NOT_ALLOWED, text, text.partition(" ")[0])]
         found = jaxgo.evaluate(
-            position, first.playouts, komi=np.concatenate([np.broadcast_to(x.komi, x.positions) for x in group]), seed=first.seed,
-            streams=np.concatenate([_streams(x) for x in group]), first_playout=first.first_playout,
-            statistics=first.statistics, policy=self._options.policy, devices=self._options.threads, progress=look,
+            position, np.repeat([x.playouts for x in group], sizes), seed=first.seed,
+            komi=np.concatenate([np.broadcast_to(x.komi, x.positions) for x in group]),
+            streams=np.concatenate([_streams(x) for x in group]),
+            first_playout=np.repeat([x.first_playout for x in group], sizes), statistics=first.statistics,
+            policy=self._options.policy, devices=self._options.threads, progress=look,
         )  # fmt: skip
-        ends = np.cumsum([x.positions for x in group]).tolist()
-        parts = [found[end - x.positions : end] for x, end in zip(group, ends)]
-        return [packed(dataclasses.replace(part, komi=x.komi)) for x, part in zip(group, parts)]
+        ends = np.cumsum(sizes).tolist()
+        return [packed(_alone(found[end - x.positions : end], x)) for x, end in zip(group, ends)]
+
+
+def _alone(part: Evaluation, asked: Boards) -> Evaluation:
+    """A part of the evaluation as it would be of that request alone."""
+    played = tuple(dataclasses.replace(x, first=asked.first_playout, count=asked.playouts) for x in part.played)
+    return dataclasses.replace(part, komi=asked.komi, played=played)
 
 
 def _position(group: list[Boards]) -> Position:

@@ -9,6 +9,7 @@ import pytest
 
 import jaxgo
 from jaxgo import Position
+from jaxgo.running import jobs
 from search.analysis.options import ServiceOptions
 from search.serving import boards, queries
 from search.serving.engine import Engine
@@ -66,12 +67,25 @@ def test_requests_that_go_together_get_what_each_gets_alone(engine):
         (POSITIONS, {"playouts": 50, "seed": 3, "streams": [7, 7]}),
         (POSITIONS, {"playouts": 50, "seed": 2**63 + 1}),
         (POSITIONS[0], {"playouts": 50, "seed": 3, "first_playout": 50}),
+        (POSITIONS, {"playouts": 777, "seed": 3, "first_playout": 2**31 - 778}),
         (POSITIONS[0], {"playouts": 50, "seed": 3, "statistics": ["ownership"]}),
     ]
     answers = engine.evaluate([asked(position, **more) for position, more in ways])
     for answer, (position, more) in zip(answers, ways):
         options = {name: value for name, value in more.items() if name != "playouts"}
         same(answer, jaxgo.evaluate(position, more["playouts"], **options))
+
+
+def test_few_programs_serve_all_numbers_of_playouts_and_positions(engine):
+    """Nobody waits for a compiler once a board size is warm."""
+    engine.warm_up([5])
+    before, answers = len(jobs._compiled), []
+    ways = [(Position.concatenate([POSITIONS[0]] * batch), playouts) for playouts, batch in ((1, 1), (63, 2), (20_001, 1), (99, 300))]
+    for position, playouts in ways:
+        answers += engine.evaluate([asked(position, playouts=playouts)])
+    assert len(jobs._compiled) == before
+    for answer, (position, playouts) in zip(answers, ways):
+        same(answer, jaxgo.evaluate(position, playouts, seed=0, devices=1))
 
 
 def test_who_is_to_blame_is_told_and_the_others_are_answered(engine):
