@@ -118,6 +118,12 @@ def play(size: int, place: Place, colour: int, point: int) -> tuple[Place, int]:
     return Place(black, white, -colour, ko, 0, place.hash ^ changed), 0
 
 
+def stones_of(size: int, place: Place) -> np.ndarray:
+    """int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 is the top."""
+    colours = [bool(place.black & bit) - bool(place.white & bit) for bit in _board(size).bits]
+    return np.array(colours, np.int8).reshape(size, size)
+
+
 def positions_of(size: int, places: list[Place]) -> Position:
     """The positions, as many as there are, of numpy arrays."""
     length = _board(size).num_bytes

@@ -4,7 +4,6 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from jaxgo.records import sgf
@@ -12,9 +11,6 @@ from jaxgo.records.record import GameRecord
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position
-
-#: Files that are read before their games are played, side by side.
-TOGETHER = 1024
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,40 +71,29 @@ def read_games(sources: Iterable[tuple[str, str | os.PathLike | bytes]]) -> Iter
       sources: of each its name, and a path or the record's bytes.
 
     Yields:
-      What each has come to, in order; a thousand files or so are held at a time.
+      What each has come to, in order.
     """
-    sources = iter(sources)
-    while part := list(islice(sources, TOGETHER)):
-        yield from _games(part)
-
-
-def _games(sources: list[tuple[str, str | os.PathLike | bytes]]) -> list[Game | Unread]:
-    from jaxgo.records.replay import replay
-
-    out: list[Game | Unread | None] = []
-    records: list[tuple[GameRecord, str]] = []
     for name, source in sources:
         try:
-            records.append(sgf.read_as_far_as_possible(source if isinstance(source, bytes) else pathlib.Path(source)))
-            out.append(None)
+            read = sgf.read_as_far_as_possible(source if isinstance(source, bytes) else pathlib.Path(source))
         except ValueError as error:
             text = str(error)
-            out.append(Unread(name, text if name in text else f"{name}: {text}"))
-    played = zip(records, replay([record for record, _ in records]))
-    for i, (name, _) in enumerate(sources):
-        if out[i] is None:
-            (record, off_board), (positions, illegal) = next(played)
-            out[i] = _game(name, record, positions, illegal or off_board)
-    return [x for x in out if x is not None]
+            yield Unread(name, text if name in text else f"{name}: {text}")
+        else:
+            yield _game(name, *read)
 
 
-def _game(name: str, record: GameRecord, positions: "Position | None", fault: str) -> Game | Unread:
-    """A game that has been played, up to what is wrong with it."""
+def _game(name: str, record: GameRecord, off_board: str) -> Game | Unread:
+    """A game that has been read, up to what is wrong with it, which may be a move off the board, played."""
+    from jaxgo.records.replay import replay
+
+    positions, illegal = replay(record)
+    fault = illegal or off_board
     if positions is None:
         return Unread(name, f"{name}: {fault}")
     if fault:
         last = positions.batch - 1
         record = record.until(last)
-        read = f"the game is read up to move {last}" if last else "no move of the game is read"
-        record = dataclasses.replace(record, notes=(*record.notes, f"{fault}; {read}"))
+        told = f"the game is read up to move {last}" if last else "no move of the game is read"
+        record = dataclasses.replace(record, notes=(*record.notes, f"{fault}; {told}"))
     return Game(name, record, positions)

@@ -197,7 +197,7 @@ class GameRecord:
         """
         from jaxgo.records.replay import replay
 
-        (played,) = replay([self])
+        played = replay(self)
         if played.positions is None or played.fault:
             raise ValueError(played.fault)
         return played.positions

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import numpy as np
@@ -13,15 +13,13 @@ from jaxgo import NO_KO, Position
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.board.coordinates import coordinate
-from jaxgo.records.record import GameRecord
-from jaxgo.records.replay import SIDE_BY_SIDE, Replay, replay
+from jaxgo.records.replay import Replay, replay
 from search.collection.inputs import Reject
 from search.collection.lines import Line, lines_of
 from search.collection.parts import GamePiece, Part, TablePiece
 from search.collection.positions import positions_of
 from search.collection.settings import DEFAULT_KOMI, Settings
 
-T = TypeVar("T")
 #: What is known of a position beside itself, in the order of the tables.
 NAMES = ("game", "variation", "ply", "move", "black", "white", "result")
 
@@ -75,32 +73,18 @@ class _Gathering:
 
 
 def read(part: Part, settings: Settings) -> Read:
-    """Reads a part. All its games are played side by side."""
-    gathering, whole = _Gathering(part, settings), {}
-    for number, piece in enumerate(part.pieces):
-        if isinstance(piece, GamePiece) and piece.is_whole:
-            whole[number] = _told(piece, gathering, _lines)
-    played = iter(_replayed([line.record for lines in whole.values() for line in lines], part.size))
-    for number, piece in enumerate(part.pieces):
+    """Reads a part, and plays its games."""
+    gathering = _Gathering(part, settings)
+    for piece in part.pieces:
         if isinstance(piece, TablePiece):
             _add_rows(gathering, piece)
-        elif number in whole:
-            _add_game(gathering, piece, [(line, next(played)) for line in whole[number]])
         else:
-            _add_game(gathering, piece, _told(piece, gathering, _cut_game))
+            _add_game(gathering, piece, _told(piece, gathering, _game if piece.is_whole else _cut_game))
     return gathering.read()
 
 
-def _replayed(records: list[GameRecord], size: int) -> list[Replay]:
-    """The records, played: with games without moves beside them, so that they are as many as compiled programs play at a time."""
-    room = 4
-    while room < min(len(records), SIDE_BY_SIDE):
-        room *= 4
-    return replay([*records, *[GameRecord(size, ())] * (-len(records) % room)])[: len(records)]
-
-
-def _lines(text: bytes, size: int) -> list[Line]:
-    """The lines of a game.
+def _game(text: bytes, size: int) -> list[tuple[Line, Replay]]:
+    """The lines of a game, played.
 
     Raises:
       ValueError: what is wrong with all of it.
@@ -108,17 +92,16 @@ def _lines(text: bytes, size: int) -> list[Line]:
     lines = lines_of(text)
     if lines[0].record.size != size:
         raise ValueError(f"its board size, {lines[0].record.size}, does not stand where it can be found")
-    return lines
+    return [(line, replay(line.record)) for line in lines]
 
 
-@functools.lru_cache(1)
-def _cut_game(text: bytes, size: int) -> list[tuple[Line, Replay]]:
-    """`_lines`, played, of a game that was cut: a part needs few of its positions, and the next part others."""
-    lines = _lines(text, size)
-    return list(zip(lines, _replayed([line.record for line in lines], size)))
+#: Of a game that was cut: a part needs few of its positions, and the next part others.
+_cut_game = functools.lru_cache(1)(_game)
 
 
-def _told(piece: GamePiece, gathering: _Gathering, reader: Callable[[bytes, int], list[T]]) -> list[T]:
+def _told(
+    piece: GamePiece, gathering: _Gathering, reader: Callable[[bytes, int], list[tuple[Line, Replay]]]
+) -> list[tuple[Line, Replay]]:  # fmt: skip
     """What a reader finds in a game; what is wrong with all of it is told in the part that has its first piece."""
     try:
         return reader(piece.text, gathering.part.size)

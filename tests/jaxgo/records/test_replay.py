@@ -1,9 +1,11 @@
-"""Records played side by side: each as it is alone, and each as far as it is legal."""
+"""Records played, each as far as it is legal."""
 
+import dataclasses
+
+import jax
 import numpy as np
 import pytest
 
-from jaxgo import Position
 from jaxgo.records.replay import replay
 from jaxgo.records.sgf import read_game
 
@@ -23,29 +25,43 @@ FAULTS = {
 }
 
 
-def test_records_are_played_side_by_side_as_alone() -> None:
-    records = [read_game(text) for text in RECORDS.values()]
-    for record, played in zip(records, replay(records), strict=True):
-        alone = record.positions()
-        assert played.fault == "" and played.num_moves == len(record.moves)
-        for mine, other in zip((played.positions.to_array(), played.positions.to_play, played.positions.ko,
-                                played.positions.passes), (alone.to_array(), alone.to_play, alone.ko, alone.passes)):  # fmt: skip
-            np.testing.assert_array_equal(mine, other)
-        for move in range(len(record.moves) + 1):
-            one = Position.from_array(alone.to_array()[move], to_play=alone.to_play[move])
-            assert int(record.position(move).to_play[0]) == record.to_play(move) == int(one.to_play[0])
+@pytest.mark.parametrize("text", RECORDS.values(), ids=RECORDS)
+def test_positions_are_those_of_the_rules(text: str) -> None:
+    """A move of each after the other by `Position.play`, where nothing is set up between them."""
+    record = read_game(text)
+    played = replay(record)
+    assert played.fault == "" and played.num_moves == len(record.moves)
+    now = played.positions[:1]
+    for number, (colour, point) in enumerate(record.moves, start=1):
+        if not any(setup.after_move == number and setup.stones for setup in record.setups):
+            other = now.to_play != colour
+            now = dataclasses.replace(
+                now, to_play=np.array([colour], np.int8), ko=np.where(other | (now.passes > 1), np.int16(-1), now.ko),
+                passes=np.where(other | (now.passes > 1), np.int8(0), now.passes),
+            )  # fmt: skip
+            now = now.play(point)
+            np.testing.assert_array_equal(played.positions[number : number + 1].to_array(), now.to_array())
+            if record.to_play(number) == -colour:
+                assert (played.positions.ko[number], played.positions.to_play[number]) == (now.ko[0], -colour)
+        now = jax.device_get(played.positions[number : number + 1])
+        assert int(record.position(number).to_play[0]) == record.to_play(number) == int(now.to_play[0])
+        np.testing.assert_array_equal(record.position(number).to_array(), now.to_array())
 
 
-def test_each_record_is_played_as_far_as_it_is_legal() -> None:
-    texts = [*RECORDS.values(), *FAULTS]
-    found = replay([read_game(text) for text in texts])[len(RECORDS) :]
-    for (moves, fault), played in zip(FAULTS.values(), found, strict=True):
-        assert played.num_moves == moves and played.fault.startswith(fault)
-    assert replay([]) == []
+@pytest.mark.parametrize(("text", "moves", "fault"), [(text, *found) for text, found in FAULTS.items()])
+def test_a_record_is_played_as_far_as_it_is_legal(text: str, moves: int, fault: str) -> None:
+    played = replay(read_game(text))
+    assert played.num_moves == moves and played.positions.batch == moves + 1 and played.fault.startswith(fault)
+
+
+def test_passes_after_the_end_leave_it_ended() -> None:
+    record = read_game("(;SZ[5];B[cc];W[];B[];W[];B[];W[bb];B[])")
+    positions = record.positions()
+    np.testing.assert_array_equal(positions.passes, [0, 0, 1, 2, 2, 2, 0, 1])
 
 
 def test_stones_set_up_at_first_that_are_illegal_leave_no_position() -> None:
-    (played,) = replay([read_game("(;SZ[5]AB[aa]AW[ba][ab])")])
+    played = replay(read_game("(;SZ[5]AB[aa]AW[ba][ab])"))
     assert played.positions is None and played.num_moves == 0
     assert played.fault.startswith("the stones set up before the first move are not a legal position: ")
 
