@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.base import checks
+from jaxgo.board import host_moves
 from jaxgo.board.coordinates import coordinate
 from jaxgo.records.record import GameRecord
 from search.replay import IllegalMove as IllegalMove
@@ -183,10 +184,15 @@ def legal_moves(position: Position, history) -> np.ndarray:
     Args:
       position: one position.
       history: hashes of its game's earlier positions, as `hash_numbers` takes them.
+
+    On the host, as `search.replay` has it: programs ask while the device plays.
     """
-    legal = np.array(position.legal())
-    legal[:, :-1] &= ~repeating(position, legal[:, :-1], seen_by(position, [history]))
-    return legal[0]
+    size, place = position.size, host_moves.place_of(position)
+    if place.passes >= 2:
+        return np.zeros(size * size + 1, np.bool_)
+    seen = {place.hash, *hash_numbers(history).tolist()}
+    tried = (host_moves.play(size, place, place.to_play, point) for point in range(size * size))
+    return np.array([*(not fault and after.hash not in seen for after, fault in tried), True])
 
 
 def seen_by(positions: Position, histories: Sequence) -> list[np.ndarray]:

@@ -7,14 +7,12 @@ for many playouts at a time, are compiled in a thread of their own while the sma
 import functools
 from collections.abc import Callable
 
-from jaxgo import Position
 from jaxgo.running import evaluate
 from jaxgo.running.jobs import Plan
 from search.analysis import complaints
 from search.analysis.jobs import Job, Jobs
 from search.analysis.options import ServiceOptions
 from search.findings import Wanted
-from search.game import legal_moves
 from search.ownership import PLAYOUTS, SAMPLES
 
 #: So many pieces are played by the largest program.
@@ -36,8 +34,6 @@ class Compiling:
         self._failed: set[Plan] = set()
         # Asked for with every query, and worked out once.
         self._plan, self._samples = functools.cache(self._plan_of_pieces), functools.cache(self._plan_of_samples)
-        self._with_moves: set[int] = set()
-        """Sizes for which the programs are there that say which moves are legal."""
 
     def prepare(self, size: int, wanted: Wanted, *, with_tree: bool) -> None:
         """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
@@ -46,9 +42,6 @@ class Compiling:
             needed = self._samples(size) if with_tree else self._plan(size, 1)
             if not needed.is_compiled:
                 needed.compile()
-        if wanted.shares and size not in self._with_moves:
-            legal_moves(Position.empty(size), None)
-            self._with_moves.add(size)
 
     def _plan_of_pieces(self, size: int, pieces: int) -> Plan:
         """How so many pieces are played (`jaxgo.running.pieces`)."""

@@ -3,7 +3,6 @@
 import concurrent.futures
 import os
 import pickle
-import signal
 import threading
 import weakref
 from typing import BinaryIO
@@ -47,7 +46,8 @@ class _Work:
         self._scheduler = Scheduler(options, on_failure=_leave, first=False)
         self._tasks: dict[int, Task] = {}
         self._askers: weakref.WeakValueDictionary[int, _Asker] = weakref.WeakValueDictionary()
-        self._preparing = concurrent.futures.ThreadPoolExecutor(1, "prepares")
+        self._preparing, self._beginning = (concurrent.futures.ThreadPoolExecutor(1, name) for name in ("prepares", "begins"))
+        """What is prepared already is begun while something else is compiled."""
 
     def do(self, message: Told) -> None:
         """Does what a message says."""
@@ -98,7 +98,7 @@ class _Work:
         )
         self._tasks[task.number] = task
         self._scheduler.devices.need(task.query.size)
-        self._preparing.submit(self._begin, task)
+        self._beginning.submit(self._begin, task)
 
     def _forget(self, task: Task) -> bool:
         """Nothing more is done for a task; whether that is new."""
@@ -108,11 +108,11 @@ class _Work:
             self._scheduler.devices.release(task.query.size)
         return known
 
-    # In the thread that compiles.
+    # In the threads that compile.
 
     def _prepare(self, key: Key) -> None:
         try:
-            with self._scheduler.prepared(key.size, Wanted(ownership=key.ownership, shares=key.shares), with_tree=True):
+            with self._scheduler.prepared(key.size, Wanted(ownership=key.ownership), with_tree=True):
                 self.say(Prepared(key))
         except Exception as error:  # then the first process does all of them
             complaints.tell(error)
@@ -128,14 +128,13 @@ class _Work:
 
 def main() -> None:
     """Does what the first process asks for, at stdin and stdout, until that has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all; the first process ends the others
     programs.keep(PROGRAMS)
     with open(0, "rb") as asked, open(own_stdout(), "wb") as output:
         try:
             here = _Work(output, pickle.load(asked))
             while True:
                 here.do(pickle.load(asked))
-        except (EOFError, OSError):
+        except (EOFError, OSError, pickle.UnpicklingError):  # its end may come within a message
             _leave()
 
 

@@ -14,12 +14,11 @@ class Key(NamedTuple):
 
     size: int
     ownership: bool
-    shares: bool
 
     @classmethod
     def of(cls, task: Task) -> "Key":
         wanted = task.query.wanted
-        return cls(task.query.size, wanted.ownership or wanted.moves_ownership, wanted.shares)
+        return cls(task.query.size, wanted.ownership or wanted.moves_ownership)
 
 
 # What a process is told.

@@ -18,9 +18,12 @@ Everything is for the scheduler's thread, but for what is marked otherwise.
 import contextlib
 import os
 import pickle
+import queue
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from jaxgo.backends.choice import workers_of
@@ -31,6 +34,8 @@ from search.analysis.options import LARGE_SEARCH, MANY, ServiceOptions
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 
+#: Seconds after which one that has searches and says nothing is given up.
+SILENT = 300.0
 #: Cores for each process where nobody says how many there are.
 CORES = 2
 
@@ -84,10 +89,10 @@ class Processes:
         return sum(bool(process.prepared) for process in self._running)
 
     def start(self, active: list[Task]) -> None:
-        """Starts the next process where so many searches are under way in this one."""
+        """Starts the next process where many small searches are under way, of which these are here."""
         if self._to_start and self.ready == len(self._running):
             small = [task for task in active if task.playouts <= LARGE_SEARCH]
-            if len(small) >= MANY:
+            if small and len(small) + len(self.tasks) >= MANY:
                 self._to_start -= 1
                 self._running.append(_Process(self._options, self._post, self._lost, small[0]))
 
@@ -95,6 +100,7 @@ class Processes:
         """Has them do what waits, as far as they may, clients in turn; and tells them what has changed since."""
         for process in self._running:
             process.tell_changes()
+            process.see_that_it_goes_on()
         free = {process for process in self._running if len(process.tasks) < self.share}
         while free and (found := self._next(waiting, free)) is not None:
             process, task = found
@@ -126,6 +132,10 @@ class Processes:
             task.waiting = True
             self._again(task)
 
+    def alarm(self) -> float | None:
+        """When to see whether one that is silent goes on; None for never."""
+        return min((process.heard + SILENT for process in self._running if process.tasks), default=None)
+
     def close(self) -> None:
         """Ends them."""
         running, self._running, self._to_start = self._running, [], 0
@@ -153,6 +163,10 @@ class _Process:
         self._preparing, self._stopped, self._room = set[Key](), set[int](), dict[object, bool]()
         """What it has been told."""
         self._process: subprocess.Popen | None = None
+        self._messages_to_it: queue.SimpleQueue[Told | ServiceOptions | None] = queue.SimpleQueue()
+        """None is the last."""
+        self._closed, self.heard = False, time.monotonic()
+        """`heard` is when it last said something, or got a task when it had none."""
         threading.Thread(target=self._run, name="listens", daemon=True).start()
 
     def prepare(self, task: Task) -> None:
@@ -170,6 +184,8 @@ class _Process:
 
     def take(self, task: Task) -> None:
         """Gives it a task."""
+        if not self.tasks:
+            self.heard = time.monotonic()
         self.tasks[task.number] = task
         room = self._room[task.client] = task.client.has_room
         number, query, turn, priority = task.number, task.query, task.turn, task.priority
@@ -197,39 +213,56 @@ class _Process:
         return "before it began" if status is None else f"by signal {-status}" if status < 0 else f"with status {status}"
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends it, whatever it is at."""
+        self._closed = True
         if self._process is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
+            self._process.kill()
 
-    def _tell(self, message: Told) -> None:
-        with contextlib.suppress(OSError):  # it has ended, which its listener sees
-            pickle.dump(message, self._process.stdin)
-            self._process.stdin.flush()
+    def see_that_it_goes_on(self) -> None:
+        """Ends it where it has not said anything for so long that something must be wrong."""
+        if self.tasks and time.monotonic() > self.heard + SILENT:
+            self.close()
+
+    def _tell(self, message: Told | ServiceOptions | None) -> None:
+        self._messages_to_it.put(message)  # the pipe may be full, and nobody here waits for who does not read
 
     def _forget(self, *numbers: int) -> None:
         for number in numbers:
             self.tasks.pop(number, None)
             self._stopped.discard(number)
 
-    # In the thread that listens to it.
+    # In the thread that listens to it, and the one that writes to it.
 
     def _run(self) -> None:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-m", "search.analysis.in_process"]
+        # It finds the modules that this process finds, and no others.
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+        command = [sys.executable, "-P", "-m", "search.analysis.in_process"]
+        if hasattr(signal, "pthread_sigmask"):  # a terminal's Ctrl-C is for the first process, which ends the others
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and of what it starts
+        self._tell(self._options)
+        self._post(lambda: self.prepare(self._first))
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-            pickle.dump(self._options, self._process.stdin)
-            self._post(lambda: self.prepare(self._first))
+            if self._closed:
+                self._process.kill()
+            threading.Thread(target=self._write, name="writes", daemon=True).start()
             for message in self._messages():
+                self.heard = time.monotonic()
                 if isinstance(message, Prepared):
                     self._post(lambda key=message.key: self.prepared.add(key))
                 else:
                     self._hear(message)
+            self._tell(None)
             self._process.wait()
         except Exception as error:  # it cannot be started, or a fault of the program
             complaints.tell(error)
         self._post(lambda: self._lost(self))
+
+    def _write(self) -> None:
+        with contextlib.suppress(OSError), self._process.stdin as its_input:  # when it has ended, its listener sees that
+            while (message := self._messages_to_it.get()) is not None:
+                pickle.dump(message, its_input)
+                its_input.flush()
 
     def _messages(self) -> Iterator[Prepared | Said]:
         """What it says, until it ends."""

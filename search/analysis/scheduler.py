@@ -171,7 +171,7 @@ class Scheduler:
             return 0.0
         for device in self.devices:
             device.flush()
-        times = [self._searches.alarm(), self._batches.alarm()]
+        times = [self._searches.alarm(), self._batches.alarm(), self._others.alarm()]
         pauses = [max(0.0, alarm - time.monotonic()) for alarm in times if alarm is not None]
         return min(pauses if pause is None else [*pauses, pause], default=None)
 

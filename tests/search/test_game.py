@@ -6,6 +6,7 @@ import pytest
 import jaxgo
 from jaxgo.records.sgf import read_game
 from search import Game, IllegalMove
+from search.game import hash_numbers, legal_moves, repeating
 
 #: Black takes at E4, White would take back.
 KO = """
@@ -96,6 +97,28 @@ def test_positional_superko_after_a_pass():
         game.play(5, -1)
     game.play(15, 1)
     assert not game.forbidden(game.turn(-1)).any(), "with another stone on the board it does not repeat"
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 9])
+def test_legal_moves_are_the_devices_without_those_that_repeat(size):
+    """Of positions of random games, which on 2x2 repeat a lot."""
+    played = jaxgo.playouts(jaxgo.Position.empty(size), 3, seed=size, moves=True, policy=None)
+    repeats = 0
+    for moves in np.asarray(played.moves).reshape(3, -1):
+        game = Game(jaxgo.Position.empty(size))
+        for point in moves[:60][moves[:60] >= 0]:
+            legal = np.array(game.position.legal())[0]
+            again = repeating(game.position, legal[None, :-1], [hash_numbers(np.concatenate([game.history, game.position.hash()]))])[0]
+            repeats += again.sum()
+            legal[:-1] &= ~again
+            np.testing.assert_array_equal(legal_moves(game.position, game.history), legal)
+            game.play(int(point), game.to_play, tolerant=True)
+    assert repeats or size > 2
+
+
+def test_no_move_is_legal_when_the_game_is_over():
+    over = jaxgo.Position.empty(3).play(9).play(9)
+    assert not legal_moves(over, None).any() and not np.asarray(over.legal()).any()
 
 
 def test_a_move_against_superko_is_taken_where_it_is_tolerated_and_binds_what_follows():

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from search.analysis.memory import LARGEST, MOST_PROCESSES, Trees
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
 from tests.processes import only_on_linux
-from tests.search.analysis.talk import HANG, Talk, eventually, query
+from tests.search.analysis.talk import HANG, Talk, eventually, is_final, query
 
 #: As long as a search may take that other processes do; on 5x5 some tenths of a second.
 LONG = {"maxVisits": processes.LARGE_SEARCH}
@@ -61,6 +62,37 @@ def test_it_does_not_matter_where_a_search_is_made(shared, talk, monkeypatch):
     assert there.finals(48) == talk.finals(48)
     assert 8 <= len(taken) < 48, "both have done some"
     there.end()
+
+
+@only_on_linux
+def test_a_process_that_is_stuck_holds_up_nobody_and_is_given_up(capfd, monkeypatch):
+    with started() as service:
+        talk = Talk(service)
+        talk.send(*(query(f"{i}", **LONG) for i in range(8)))
+        assert eventually(lambda: others(service).tasks)
+        os.kill(others(service)._running[0]._process.pid, signal.SIGSTOP)
+        assert Talk(service).ask(query("of another"))
+        assert eventually(lambda: len(list(filter(is_final, talk.replies))) + len(others(service).tasks) == 8)
+        monkeypatch.setattr(processes, "SILENT", 0.5)
+        service.scheduler.wake()
+        assert all("noResults" not in reply for reply in talk.finals(8).values())
+        assert "a process that searched has ended, by signal 9; " in capfd.readouterr().err
+        talk.end()
+
+
+def test_modules_of_the_folder_are_not_taken_for_its_own(tmp_path):
+    """Another process imports what this one would, whatever lies where it was started."""
+    (tmp_path / "search.py").write_text("raise SystemExit('not this')")
+    (tmp_path / "queue.py").write_text("raise SystemExit('nor this')")
+    program = "import sys; sys.path[:] = [p for p in sys.path if p]; from search.analysis import processes; processes.MANY = 1; "
+    program += "from jaxgo import cli; sys.exit(cli.main(sys.argv[1:]))"
+    command = [sys.executable, "-P", "-c", program, "analysis", "--processes", "2", "--active", "4"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(pathlib.Path(processes.__file__).parents[2])},
+    ) as process:  # fmt: skip
+        out, told = process.communicate("".join(json.dumps(query(f"{i}", maxVisits=2000)) + "\n" for i in range(100)), START)
+    assert len(out.splitlines()) == 100 and told.splitlines() == ["jaxgo analysis: ready"]
 
 
 def test_a_client_who_has_had_enough_is_told_what_there_is(shared):
