@@ -96,6 +96,9 @@ class Scheduler:
         self._post(add)
         if self.failed:
             self._refuse(tasks)
+        elif self._ending:  # what comes too late is given up, too
+            for task in tasks:
+                task.client.finish(task, replies.no_results(task))
 
     @property
     def num_processes(self) -> int:

@@ -234,6 +234,16 @@ def test_giving_up_in_the_middle_of_a_batch_is_quiet(talk, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_what_comes_when_all_has_ended_is_answered_too():
+    service = Service(ServiceOptions(visits=300))
+    talk = Talk(service)
+    talk.ask(query("before"))
+    service.end()
+    talk.send(query("after"))
+    assert talk.finals(2)["after", 0]["noResults"]
+    talk.end()
+
+
 def test_the_scheduler_outlives_whatever_is_posted_to_it(talk, capfd):
     for _ in range(3):
         talk.service.scheduler._post(lambda: 1 / 0)
