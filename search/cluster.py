@@ -48,7 +48,7 @@ def connected(address: str, library: str) -> Iterator:
             ray.init("local", include_dashboard=False, **quiet)
         else:
             ray.init(address, **quiet)
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # Ray raises what has no class of its own, too
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClusterError(f"--ray {address}: there is no cluster to connect to: {first}") from error
     if threading.current_thread() is threading.main_thread():

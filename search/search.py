@@ -30,7 +30,7 @@ from search.root import RootStatistics
 from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings
 from search.selection import UCB1, Rave
-from search.shared import Seat, SharedLeaves
+from search.shared import SharedLeaves
 from search.tree import Tree
 from search.tree_needs import memory_for, needs_histories, parts_for
 
@@ -105,7 +105,7 @@ class Search:
         self.rule = Rave() if rule is None else rule
         if not isinstance(self.rule, (Rave, UCB1)):
             raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
-        if device is not None and not isinstance(device, (SharedLeaves, Seat)):
+        if device is not None and not hasattr(device, "share"):  # or a seat of one, or what stands in for one
             raise TypeError(f"device must be a search.shared.SharedLeaves, not {device!r}")
         if restrictions is not None and not isinstance(restrictions, Restrictions):
             raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
