@@ -121,10 +121,11 @@ class Processes:
         return None
 
     def _lost(self, process: "_Process") -> None:
-        """A process has ended, though nobody has asked for that."""
+        """A process has ended, though nobody has asked for that. Another will take its place, unless it could not even begin."""
         if process not in self._running:
             return
         self._running.remove(process)
+        self._to_start += bool(process.prepared)
         left = [task for task in process.tasks.values() if not task.finished]
         complaints.say(f"a process that searched has ended, {process.end}; {len(left)} searches that it had begin anew")
         process.close()
@@ -234,14 +235,14 @@ class _Process:
     # In the thread that listens to it, and the one that writes to it.
 
     def _run(self) -> None:
-        # It finds the modules that this process finds, and no others.
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-        command = [sys.executable, "-P", "-m", "search.analysis.in_process"]
         if hasattr(signal, "pthread_sigmask"):  # a terminal's Ctrl-C is for the first process, which ends the others
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and of what it starts
         self._tell(self._options)
         self._post(lambda: self.prepare(self._first))
         try:
+            # It finds the modules that this process finds, and no others.
+            environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+            command = [sys.executable, "-P", "-m", "search.analysis.in_process"]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
             if self._closed:
                 self._process.kill()

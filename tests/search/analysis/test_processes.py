@@ -153,8 +153,10 @@ def test_what_a_process_had_that_is_killed_is_done_all_the_same(capfd):
         assert eventually(lambda: others(service).tasks)
         os.kill(others(service)._running[0]._process.pid, signal.SIGKILL)
         assert all("noResults" not in reply for reply in talk.finals(8).values())
-        assert not others(service).tasks and not others(service)._running
         assert capfd.readouterr().err.count("a process that searched has ended, by signal 9; ") == 1
+        talk.send(*(query(f"again {i}") for i in range(8)))
+        assert eventually(lambda: others(service).ready == 1, START), "another takes its place"
+        talk.finals(16)
         talk.end()
 
 
