@@ -64,6 +64,7 @@ def test_it_does_not_matter_where_a_search_is_made(shared, talk, monkeypatch):
     there.end()
 
 
+@pytest.mark.wide
 @only_on_linux
 def test_a_process_that_is_stuck_holds_up_nobody_and_is_given_up(capfd, monkeypatch):
     with started() as service:
@@ -80,6 +81,7 @@ def test_a_process_that_is_stuck_holds_up_nobody_and_is_given_up(capfd, monkeypa
         talk.end()
 
 
+@pytest.mark.wide
 def test_modules_of_the_folder_are_not_taken_for_its_own(tmp_path):
     """Another process imports what this one would, whatever lies where it was started."""
     (tmp_path / "search.py").write_text("raise SystemExit('not this')")
@@ -179,9 +181,9 @@ def test_none_is_left_when_the_command_ends():
     program = "from search.analysis import processes; processes.MANY = 2; import sys; from jaxgo import cli; sys.exit(cli.main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "analysis", "--processes", "2", "--active", "4"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
-        process.stdin.write("".join(json.dumps(query(f"{i}", maxVisits=2000)) + "\n" for i in range(400)))
+        process.stdin.write("".join(json.dumps(query(f"{i}", maxVisits=2000)) + "\n" for i in range(200)))
         process.stdin.close()
-        assert sorted(int(json.loads(line)["id"]) for line in process.stdout) == list(range(400))
+        assert sorted(int(json.loads(line)["id"]) for line in process.stdout) == list(range(200))
         assert process.wait(HANG) == 0
 
     def all_are_gone() -> bool:
