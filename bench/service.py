@@ -16,9 +16,11 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,7 +82,8 @@ class Client:
     """Asks over connections that stay open, as many as are needed."""
 
     def __init__(self, host: str, port: int):
-        self._address, self._idle = (host, port), []
+        self._address, self._idle, self.failed = (host, port), [], ""
+        """`failed` is the last answer that was neither right nor "busy"."""
 
     async def ask(self, kind: Kind, number: int) -> int:
         """The status of the answer, once all of that is read."""
@@ -91,9 +94,12 @@ class Client:
         head = f"POST {kind.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + body)
         told = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        await reader.readexactly(int(re.search(r"content-length: (\d+)", told)[1]))
+        answer = await reader.readexactly(int(re.search(r"content-length: (\d+)", told)[1]))
         self._idle.append((reader, writer))
-        return int(told.split()[1])
+        status = int(told.split()[1])
+        if status not in (BUSY, DONE):
+            self.failed = answer[:500].decode(errors="replace")
+        return status
 
     def close(self) -> None:
         """Closes what is open."""
@@ -113,6 +119,7 @@ def service(ray: str, replicas: int) -> Iterator[tuple[str, int]]:
             for line in process.stderr:
                 said.append(line)
                 if found := re.search(r"ready at http://(.*):(\d+)$", line):
+                    threading.Thread(target=shutil.copyfileobj, args=(process.stderr, sys.stderr), daemon=True).start()
                     yield found[1], int(found[2])
                     break
             else:
@@ -149,7 +156,7 @@ async def load(client: Client, kind: Kind, rate: float, seconds: float, seed: in
     answers = await asyncio.gather(*(ask(number, moment) for number, moment in enumerate(due)))
     wrong = {status for status, _ in answers} - {DONE, BUSY}
     if wrong:
-        raise SystemExit(f"{kind.name}: answered with status {', '.join(map(str, sorted(wrong)))}")
+        raise SystemExit(f"{kind.name}: answered with status {', '.join(map(str, sorted(wrong)))}: {client.failed}")
     return Run(np.array([taken for status, taken in answers if status == DONE]), np.mean([s == BUSY for s, _ in answers]))
 
 
