@@ -11,6 +11,7 @@ runs of each; the bars go from the least to the greatest of the runs. Who asks r
 
 import argparse
 import asyncio
+import contextlib
 import io
 import itertools
 import json
@@ -23,8 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class Client:
             writer.close()
 
 
-@contextmanager
+@contextlib.contextmanager
 def service(ray: str, replicas: int) -> Iterator[tuple[str, int]]:
     """(host, port) of a service, as long as this lasts."""
     command = [sys.executable, "-m", "jaxgo", "serve", "--ray", ray, "--replicas", str(replicas), "--sizes", "9", "--port", "0"]
@@ -119,13 +119,19 @@ def service(ray: str, replicas: int) -> Iterator[tuple[str, int]]:
             for line in process.stderr:
                 said.append(line)
                 if found := re.search(r"ready at http://(.*):(\d+)$", line):
-                    threading.Thread(target=shutil.copyfileobj, args=(process.stderr, sys.stderr), daemon=True).start()
+                    threading.Thread(target=_pass_on, args=(process.stderr,), daemon=True).start()
                     yield found[1], int(found[2])
                     break
             else:
                 raise SystemExit("the service has not started:\n" + "".join(said))
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+def _pass_on(said: TextIO) -> None:
+    """Says on stderr what the service says there, until it ends."""
+    with contextlib.suppress(ValueError):  # it is closed
+        shutil.copyfileobj(said, sys.stderr)
 
 
 async def capacity(client: Client, kind: Kind, seconds: float) -> float:
