@@ -93,9 +93,8 @@ class _Work:
         if asker is None:
             asker = self._askers[told.client] = _Asker(self)
         asker.has_room = told.has_room
-        task = Task(
-            asker, told.query, told.turn, told.priority, told.komi, told.playouts, told.seed, with_tree=True, number=told.number
-        )
+        task = told.task
+        task.client = asker
         self._tasks[task.number] = task
         self._scheduler.devices.need(task.query.size)
         self._beginning.submit(self._begin, task)

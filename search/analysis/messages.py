@@ -5,7 +5,6 @@ The first is the `ServiceOptions`; the end of what there is to read is the end o
 
 from typing import NamedTuple
 
-from search.analysis.query import Query
 from search.analysis.work import Task
 
 
@@ -35,13 +34,8 @@ class Take(NamedTuple):
 
     client: int
     has_room: bool
-    number: int
-    query: Query
-    turn: int
-    priority: int
-    komi: float
-    playouts: int
-    seed: int
+    task: Task
+    """Whose client is left out."""
 
 
 class Stop(NamedTuple):

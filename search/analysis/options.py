@@ -12,7 +12,7 @@ PROGRAMS = 12
 #: Searches of more playouts have several rounds under way, so that one alone keeps the device busy; others one, which costs less,
 #: and may be done in other processes.
 LARGE_SEARCH = 20_000
-#: Of those so many under way in a process have the next one started.
+#: So many of those under way have another process started.
 MANY = 16
 
 

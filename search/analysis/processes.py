@@ -16,6 +16,7 @@ Everything is for the scheduler's thread, but for what is marked otherwise.
 """
 
 import contextlib
+import dataclasses
 import os
 import pickle
 import queue
@@ -189,8 +190,7 @@ class _Process:
             self.heard = time.monotonic()
         self.tasks[task.number] = task
         room = self._room[task.client] = task.client.has_room
-        number, query, turn, priority = task.number, task.query, task.turn, task.priority
-        self._tell(Take(id(task.client), room, number, query, turn, priority, task.komi, task.playouts, task.seed))
+        self._tell(Take(id(task.client), room, dataclasses.replace(task, client=None, waiting=True)))
 
     def tell_changes(self) -> None:
         """Tells it which tasks have been stopped or given up, and whose clients read again, or no more."""

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,6 +12,7 @@ import jaxgo
 from jaxgo import BLACK, NO_KO, Evaluation, Position
 from jaxgo.backends import programs
 from jaxgo.playing.policies.in_order import policy_of
+from jaxgo.running.pieces import MOST_PIECES, PIECE
 from search.analysis.fields import QueryError, QueueFull
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
@@ -20,6 +22,8 @@ from search.serving.queries import refusal_of
 
 #: Compiled programs that are kept, of those for trees and of those for playouts.
 PROGRAMS = 24
+#: Playouts of requests that go together: those of more have larger pieces, and programs of their own.
+MOST_TOGETHER = PIECE * MOST_PIECES
 #: What a replica is warmed up with: boards and playouts of each, which want the small program and the large one that serve all.
 _WARM_BOARDS, _WARM_PLAYOUTS = (1, 64), 1_000
 
@@ -94,10 +98,13 @@ class Engine:
           GivenUp: once `stop`, which is asked now and then, says so.
         """
         out: dict[int, bytes | Refusal] = {}
-        groups: dict[tuple, list[int]] = collections.defaultdict(list)
+        groups: dict[tuple, list[list[int]]] = collections.defaultdict(lambda: [[]])
         for number, asked in enumerate(together):
-            groups[asked.size, asked.seed, asked.statistics].append(number)
-        for numbers in groups.values():
+            of_kind = groups[asked.size, asked.seed, asked.statistics]
+            if sum(together[other].work for other in of_kind[-1]) + asked.work > MOST_TOGETHER:
+                of_kind.append([])
+            of_kind[-1].append(number)
+        for numbers in filter(None, itertools.chain(*groups.values())):
             out |= zip(numbers, self._alike([together[number] for number in numbers], stop))
         return [out[number] for number in range(len(together))]
 

@@ -83,6 +83,7 @@ def test_few_programs_serve_all_numbers_of_playouts_and_positions(engine):
     ways = [(Position.concatenate([POSITIONS[0]] * batch), playouts) for playouts, batch in ((1, 1), (63, 2), (20_001, 1), (99, 300))]
     for position, playouts in ways:
         answers += engine.evaluate([asked(position, playouts=playouts)])
+    answers += engine.evaluate([asked(POSITIONS[:1], playouts=400_000)] * 3)[:0]
     assert len(jobs._compiled) == before
     for answer, (position, playouts) in [*zip(answers, ways)][1::2]:
         same(answer, jaxgo.evaluate(position, playouts, seed=0, devices=1))
