@@ -45,8 +45,8 @@ examples:
   jaxgo serve --ray auto --replicas 4:16 --sizes 9,13,19      the Ray cluster that this machine is part of
   jaxgo serve --ray local --token-file token --port 9000
   curl -H "Authorization: Bearer $TOKEN" --data @query.json http://127.0.0.1:8080/analysis
-Ctrl-C or SIGTERM answers what is accepted, and ends, after half a minute at most where a request has come in part;
-once more ends at once.
+Ctrl-C or SIGTERM answers what is accepted, and ends, half a minute later where a request has come in part, and two or
+three minutes where an answer is not read; once more ends at once.
 """
 
 

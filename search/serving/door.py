@@ -1,6 +1,7 @@
 """The service's HTTP, as an ASGI application: who may come in, and how he is answered."""
 
 import asyncio
+import functools
 import hmac
 import json
 import time
@@ -21,6 +22,9 @@ from search.serving.places import Place, Places
 
 #: Seconds that a client may take to send a body, and to read an answer.
 BODY_SECONDS, ANSWER_SECONDS = 30.0, 120.0
+#: Bytes of an answer that are sent at a time: the server waits before each part until the client has read most of those before
+#: it, so that an answer holds its place, and the time for it goes on, as long as it is not read.
+PART = 1 << 16
 #: Of a body that is refused so much is read all the same: so many times what it may have, in so many seconds.
 DISCARDED, DISCARD_SECONDS = 8, 5.0
 #: Seconds after which those who are told "busy" should ask again.
@@ -75,7 +79,7 @@ class Door:
 
         async def reply(response: Response, positions: int = 0) -> None:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await response(scope, receive, send)
+                await response(scope, receive, functools.partial(_in_parts, send))
             self._metrics.count(path, response.status_code, time.monotonic() - start, positions)
 
         try:
@@ -86,12 +90,12 @@ class Door:
                 if refusal.status != TOO_SLOW and "expect" not in request.headers:
                     await incoming.discard(DISCARDED * self._limits.body, DISCARD_SECONDS)
                 await reply(_refused(refusal))
-            except ClientDisconnect:
-                pass
+            except (ClientDisconnect, TimeoutError):
+                raise
             except Exception as error:  # a fault of the program, which must not end it
                 complaints.tell(error)
                 await reply(_refused(Refusal(FAILED, f"internal error: {type(error).__name__}")))
-        except TimeoutError:  # he does not read his answer; the server hangs up where one was not finished
+        except (ClientDisconnect, TimeoutError):  # he is gone, or does not read; the server hangs up where nothing was finished
             pass
 
     async def _attend(self, request: Request, incoming: Incoming, path: str, reply: Callable[..., Awaitable[None]]) -> None:
@@ -171,6 +175,14 @@ class Door:
 
     def _counted(self) -> Response:
         return Response(self._metrics.text(self._backend.replicas), media_type=_TEXT)
+
+
+async def _in_parts(send: Callable[[dict], Awaitable[None]], message: dict) -> None:
+    """Sends a message of ASGI; one with a long body as several."""
+    body = message.get("body", b"")
+    for start in range(0, len(body) - PART, PART):
+        await send({"type": message["type"], "body": body[start : start + PART], "more_body": True})
+    await send(message | {"body": body[(len(body) - 1) // PART * PART :]} if body else message)
 
 
 async def _unless_gone(incoming: Incoming, work: Coroutine[Any, Any, Answer]) -> Answer:

@@ -1,5 +1,6 @@
 """The socket that the door stands at, and the thread that serves it."""
 
+import asyncio
 import socket
 import threading
 
@@ -8,8 +9,23 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 #: Connections beyond those that may be accepted; with more, new ones are told "busy" at once.
 MORE_CONNECTIONS = 1_024
-#: Seconds that a connection may be idle, and that it may take to its first request; connections that wait to be taken.
-_IDLE, _FIRST, _BACKLOG = 75, 20, 2_048
+#: Seconds that a connection may be idle, that it may take to its first request, and that a client may take to read what is left
+#: when it is closed; connections that wait to be taken.
+_IDLE, _FIRST, _LAST, _BACKLOG = 75, 20, 20, 2_048
+
+
+class _Closing:
+    """asyncio's transport, but that one which is closed does not stay for ever where a client does not read what is left."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop):
+        self._transport, self._loop = transport, loop
+
+    def __getattr__(self, name: str):
+        return getattr(self._transport, name)
+
+    def close(self) -> None:
+        self._transport.close()
+        self._loop.call_later(_LAST, self._transport.abort)
 
 
 class _Watched(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -17,7 +33,7 @@ class _Watched(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     alone, and until the next byte. Connections are few, and who is silent would keep others out."""
 
     def connection_made(self, transport) -> None:
-        super().connection_made(transport)
+        super().connection_made(_Closing(transport, self.loop))
         self._watch = self.loop.call_later(_FIRST, self._look, None)
 
     def connection_lost(self, exc) -> None:

@@ -14,35 +14,10 @@ from search.serving.door import Door  # noqa: E402
 from search.serving.limits import Limits, Refusal, busy  # noqa: E402
 from search.serving.metrics import Metrics  # noqa: E402
 from search.serving.places import Places  # noqa: E402
-from tests.search.serving.asking import Answer, ask, npz, query  # noqa: E402
+from tests.search.serving.asking import Answer, Backend, ask, npz, query  # noqa: E402
 
 TOKEN = "a token of the tests"
 BOARDS = npz(boards=[[0, 0], [0, 0]])
-
-
-class Backend:
-    """Answers once it is let, and keeps what it was asked."""
-
-    def __init__(self, answer=b"arrays"):
-        self.replicas, self.answers, self.asked, self.open, self.given_up = 1, answer, [], asyncio.Event(), 0
-        self.open.set()
-
-    async def answer(self, asked: dict):
-        return await self._say(asked)
-
-    async def evaluate(self, asked):
-        return await self._say(asked)
-
-    async def _say(self, asked):
-        self.asked.append(asked)
-        try:
-            await self.open.wait()
-        except asyncio.CancelledError:
-            self.given_up += 1
-            raise
-        if isinstance(self.answers, Exception) and not isinstance(self.answers, Refusal):
-            raise self.answers
-        return self.answers
 
 
 def make(backend: Backend, token: str | None = TOKEN, places: Places | None = None, limits: Limits | None = None) -> Door:

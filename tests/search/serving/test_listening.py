@@ -1,15 +1,24 @@
 """The socket of the service."""
 
 import asyncio
+import contextlib
 import socket
+import time
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="Ray Serve is not installed: pip install 'jaxgo[cluster]'")
 
+from search.analysis.options import ServiceOptions  # noqa: E402
+from search.serving import door as doors  # noqa: E402
 from search.serving import listening  # noqa: E402
+from search.serving.door import Door  # noqa: E402
+from search.serving.limits import Limits  # noqa: E402
 from search.serving.listening import Listener  # noqa: E402
-from tests.search.serving.asking import post  # noqa: E402
+from search.serving.metrics import Metrics  # noqa: E402
+from search.serving.places import Places  # noqa: E402
+from tests.search.analysis.talk import eventually  # noqa: E402
+from tests.search.serving.asking import Backend, npz, post  # noqa: E402
 
 
 async def echo(scope, receive, send) -> None:
@@ -73,3 +82,32 @@ def test_a_request_may_take_longer_than_that(monkeypatch):
     listener.serve(slow, most=4)
     assert post(listener.address, "/late").body == b"/late"
     listener.close()
+
+
+LONG = b"x" * (30 << 20)
+
+
+def test_who_does_not_read_keeps_nothing(monkeypatch, capfd):
+    """His answer is not all in the memory of the service, holds its place while it is sent, and does not hold up its end."""
+    monkeypatch.setattr(doors, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(listening, "_LAST", 0.2)
+    places, listener = Places(4, 1 << 30), Listener("127.0.0.1", 0)
+    door = Door(Backend(LONG), ServiceOptions(), Limits(), places, None, Metrics(places))
+    listener.serve(door, most=4)
+    body = npz(boards=[[0, 0], [0, 0]])
+    with socket.create_connection(listener.address.split(":"), timeout=60) as silent:
+        silent.sendall(b"POST /evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        assert eventually(lambda: places.taken == 1)
+        time.sleep(0.3)
+        assert places.taken == 1
+        assert eventually(lambda: places.taken == 0)
+        assert post(listener.address, "/evaluate", body).body == LONG
+        start = time.monotonic()
+        listener.close()
+        assert time.monotonic() - start < 30
+        got = 0
+        with contextlib.suppress(ConnectionResetError):
+            while part := silent.recv(1 << 20):
+                got += len(part)
+    assert got < len(LONG)
+    assert capfd.readouterr().err == ""
