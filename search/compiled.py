@@ -13,17 +13,20 @@ import sys
 
 import numba
 
-from jaxgo.playing import tick
+from jaxgo.base import constants
+from jaxgo.playing import features, tick
 from jaxgo.results import sums
 from jaxgo.running import leaf_columns, leaf_results
 
 #: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has
 #: changed, but not those of others that it needs.
-CONSTANTS = (leaf_columns, leaf_results, sums, tick)
+CONSTANTS = (constants, features, leaf_columns, leaf_results, sums, tick)
 MODULES = (
     "backup", "compiled", "descent", "earnings", "histories", "knowledge", "nodes", "priors", "rows", "selection", "terms",
     "tree", "values",
 )  # fmt: skip
+#: Functions of which nobody has said yet where they are to be kept.
+_anywhere: list = []
 
 
 #: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own
@@ -73,14 +76,24 @@ def brief(function):
 
 def _for_python(function, nogil: bool):
     dispatcher = numba.njit(nogil=nogil, forceinline=True, **_OPTIONS)(function)
-    folder = _folder()
-    if folder is not None:
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
-        try:
-            dispatcher.enable_caching()
-        finally:
-            numba.config.CACHE_DIR = before
+    _anywhere.append(dispatcher)
     return dispatcher
+
+
+def keep_loops() -> None:
+    """Has the loops kept, from before they are first called on: whoever makes a tree says so, as only then it is known where.
+
+    Until then a program may say where jax is to keep what it compiles, whatever it has imported.
+    """
+    folder = _folder() if _anywhere else None
+    if folder is None:
+        return
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+    try:
+        while _anywhere:
+            _anywhere.pop().enable_caching()
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def _folder() -> str | None:

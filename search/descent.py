@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxgo import STAY
-from jaxgo.base.constants import INT32_MAX
+from jaxgo.base.constants import INT32_MAX, STAY
 from jaxgo.running.leaf_columns import BEFORE, BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
 from search.compiled import compiled, once

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxgo import FEATURES
 from jaxgo.base import checks
 from jaxgo.board.geometry import geometry
+from jaxgo.playing.features import FEATURES
 
 #: Prior playouts of a move that are won, or lost, at most: they are held in a byte each.
 MOST = 255

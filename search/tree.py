@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxgo.board.geometry import geometry
 from search import nodes, rows
-from search.compiled import brief, compiled, part, plain
+from search.compiled import brief, compiled, keep_loops, part, plain
 from search.nodes import (
     MOST_HELD,
     NODES,
@@ -43,6 +43,7 @@ class Tree:
     def __init__(
         self, size: int, limit: int, *, colours: int = 1, legal: bool = False, fractions: bool = False, priors: bool = False
     ):  # fmt: skip
+        keep_loops()
         self.size, self.moves = size, size * size + 1
         try:
             self.memory = _memory(size, limit, colours, legal, fractions, priors)

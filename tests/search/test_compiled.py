@@ -1,0 +1,47 @@
+"""Which loops are compiled anew."""
+
+import ast
+import os
+import pathlib
+import subprocess
+import sys
+import types
+
+import search
+import search.rounds  # and so all of them
+from search import compiled
+
+FOLDER = pathlib.Path(search.__file__).parent
+#: What compiled functions do not use of what their modules import: Python calls it.
+OF_PYTHON = {"jaxgo.base.checks", "jaxgo.board.geometry", "jaxgo.running.threads"}
+
+
+def imported(name: str) -> set[str]:
+    """The modules of the project from which a module of `search` takes something."""
+    tree = ast.parse((FOLDER / f"{name}.py").read_text())
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in ("jaxgo", "search")]
+    names = [(node.module, alias.name) for node in found for alias in node.names]
+    return {f"{module}.{name}" if isinstance(getattr(sys.modules[module], name), types.ModuleType) else module for module, name in names}
+
+
+def test_loops_are_compiled_anew_when_a_module_changes_that_they_need():
+    known = {f"search.{name}" for name in compiled.MODULES} | {module.__name__ for module in compiled.CONSTANTS} | OF_PYTHON
+    for name in compiled.MODULES:
+        assert imported(name) <= known, name
+    users = {path.stem for path in FOLDER.glob("*.py") if "search.compiled" in path.read_text()}
+    assert users - {"rounds"} <= {*compiled.MODULES}, "rounds calls compiled functions and has none"
+
+
+def test_loops_are_kept_though_they_were_imported_before_it_was_said_where(tmp_path):
+    program = """
+import sys
+import search.tree, search.rounds, search.values
+import jaxgo
+jaxgo.keep_compiled(sys.argv[1])
+from search.tree import Tree
+Tree(2, 1 << 20)
+"""
+    without = {name: value for name, value in os.environ.items() if "CACHE" not in name}
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=without, timeout=300)
+    assert list(tmp_path.glob("tree-*/**/*.nbi"))
+
