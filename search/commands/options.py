@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 #: What of the machine's memory a program's trees may take where --memory is not given: one part in so many.
 MEMORY_PARTS = 4
-#: Bytes that --memory must be at least: the smallest trees on the largest board.
-LEAST_MEMORY = 16 << 20
+#: Bytes that --memory must be at least: the part of it that one search of many gets (`search.analysis.memory.LARGEST`) holds the
+#: moves of any root, by any rule.
+LEAST_MEMORY = 128 << 20
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 

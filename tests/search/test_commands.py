@@ -115,7 +115,7 @@ def test_genmove_says_what_it_makes_of_the_komi(tmp_path, capsys):
         (("selfplay", "--output", __file__), "cannot be made: File exists"),
         (("selfplay", "--playouts-per-leaf", "20000"), "playouts_per_leaf must be between 1 and 16000"),
         (("selfplay", "--memory", "2X"), "argument --memory: must be a size such as 512M or 2G, not '2X'"),
-        (("genmove", "--size", "5", "--memory", "1M"), "argument --memory: must be between 16M and 1024T, not '1M'"),
+        (("genmove", "--size", "5", "--memory", "1M"), "argument --memory: must be between 128M and 1024T, not '1M'"),
         (("selfplay", "--black", "foo"), "there is no bot 'foo'"),
     ],
 )

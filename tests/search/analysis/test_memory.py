@@ -1,6 +1,15 @@
 """How memory is shared out among clients."""
 
-from search.analysis.memory import Queues
+import pytest
+
+from jaxgo import Position
+from search.analysis.memory import MOST_PROCESSES, Queues, Trees
+from search.commands import analysis
+from search.commands.options import LEAST_MEMORY
+from search.players import search_options
+from search.search import Search
+from search.shared import SharedLeaves
+from search.tree_needs import needs_histories
 
 
 def test_nobody_fills_more_than_half():
@@ -8,3 +17,14 @@ def test_nobody_fills_more_than_half():
     queues = Queues(1000)
     assert queues.take(300, 0) and queues.take(200, 300) and not queues.take(1, 500)
     assert queues.take(250, 0) and queues.held == 750
+
+
+@pytest.mark.parametrize("bot", analysis.TREES)
+def test_the_least_memory_has_room_for_a_search_of_any_kind(bot):
+    """On the largest board, though only a part of what a process has of it."""
+    trees, how = Trees(LEAST_MEMORY, MOST_PROCESSES), search_options(bot, knowledge=True)
+    share = trees.share(1 << 40)
+    assert trees.has_room(share, first=True)
+    shared = SharedLeaves(25, moves=needs_histories(how["rule"]), features=how["rule"].knowledge is not None)
+    Search(Position.empty(25), **how, memory=share, device=shared.seat()).close()
+    shared.close()

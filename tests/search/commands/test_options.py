@@ -17,9 +17,9 @@ from search.commands import options
         ("512M", 512 << 20),
         ("1.5G", 3 << 29),
         (".5T", 1 << 39),
-        ("65536K", 64 << 20),
-        ("100_000_000", 100_000_000),
-        ("16M", 16 << 20),
+        ("262144K", 256 << 20),
+        ("200_000_000", 200_000_000),
+        ("128M", 128 << 20),
     ],
 )
 def test_sizes_of_memory(text, expected):
@@ -32,9 +32,9 @@ def test_what_is_no_size(text):
         options.memory(text)
 
 
-@pytest.mark.parametrize("text", ["0", "15M", "2000T", "9" * 400 + "G"])
+@pytest.mark.parametrize("text", ["0", "127M", "2000T", "9" * 400 + "G"])
 def test_sizes_out_of_range(text):
-    with pytest.raises(argparse.ArgumentTypeError, match="must be between 16M and 1024T, not "):
+    with pytest.raises(argparse.ArgumentTypeError, match="must be between 128M and 1024T, not "):
         options.memory(text)
 
 
@@ -44,7 +44,7 @@ def test_a_share_of_the_machine_is_the_default(monkeypatch, tmp_path):
     whole = 4 * options.default_memory()
     limit = tmp_path / "memory.max"
     monkeypatch.setattr(options, "_LIMITS_OF_CONTAINERS", (str(limit), "/nonexistent/limit"))
-    for text, expected in (("max\n", whole), (f"{1 << 60}\n", whole), (f"{1 << 28}\n", 1 << 28), ("1000", 4 * options.LEAST_MEMORY)):
+    for text, expected in (("max\n", whole), (f"{1 << 60}\n", whole), (f"{1 << 30}\n", 1 << 30), ("1000", 4 * options.LEAST_MEMORY)):
         limit.write_text(text)
         assert options.default_memory() == pytest.approx(expected / 4, abs=4)
     parser = argparse.ArgumentParser()
