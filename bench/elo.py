@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from rich import box
 
-from bench import files, hardware, picture, report
+from bench import documents, hardware, picture, report
 from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import elo
 from jaxgo.commands.tables import make_console, print_table
@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             match = kept_match(asked.out / f"{bot}-{playouts}", *players, games_of(2 * playouts, asked.games))
             made["matches"].append({"bot": bot, "playouts": playouts, "match": match})
             made["ratings"][bot] = ratings([x for x in made["matches"] if x["bot"] == bot])
-            files.write_document(asked.out / "elo.json", made)
+            documents.write(asked.out / "elo.json", made)
     draw(made, asked.out / "elo.png")
     print_table(make_console(), COLUMNS, sorted(rows(made), key=lambda row: bots.index(row[0])), box=box.HEAVY_HEAD)
     return 0

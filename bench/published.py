@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rich import box
 
-from bench import files, hardware, picture, report
+from bench import documents, hardware, picture, report
 from bench.matches.engine import find_gnugo
 from bench.matches.kept import kept_match, make_folder
 from bench.matches.standing import wilson
@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         made = report.begin(part, machine, {"games": asked.games}) | {"software": software, "results": []}
         for found in measured(part, asked.out, asked.games):
             made["results"].append(found)
-            files.write_document(asked.out / f"{part}.json", made)
+            documents.write(asked.out / f"{part}.json", made)
         if part in PICTURES:
             PICTURES[part](made, asked.out / f"{part}.png")
         title, columns, lines = table(made)

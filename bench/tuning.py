@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bench import files, hardware, report
+from bench import documents, hardware, report
 from bench.matches import at_once, pool
 from bench.matches.contestants import Bot, Conditions
 from bench.matches.playing import Match
@@ -230,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signs = signs_of((game["number"] - 1) // 2, args.seed, len(factors)).tolist()
             known = {name: game[name] for name in ("number", "won", "moves", "game")}
             games = sorted([*games, known | {"signs": signs}], key=lambda game: game["number"])
-            files.write_document(args.output, made | {"effects": effects(games, factors), "games": games})
+            documents.write(args.output, made | {"effects": effects(games, factors), "games": games})
             print(f"bench.tuning: {len(games)} of {args.games} games, {time.monotonic() - start:.0f} s", file=sys.stderr)
     except KeyboardInterrupt:
         print(f"bench.tuning: interrupted; {args.output} has what is finished", file=sys.stderr)

@@ -18,6 +18,8 @@ SUMMARIES = {
     "amaf-first-twice": "negative control: AMAF with the first move counted double",
     "mctr-whole": "negative control: MCTR without the weight 1/k",
 }
+#: Those that search by a rule of selection.
+TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 #: Whom the playouts of `jaxgo gtp` and `jaxgo genmove` ask for their moves where nobody says: what wins at equal time.
 POLICIES = {"rave": "patterns", "grave": "patterns"}
 #: Whose moves have prior playouts there (`search.Knowledge`) where nobody says, for the same reason.

@@ -93,11 +93,6 @@ class Game:
         """The position with this colour to move; see `turn`."""
         return turn(self.position, colour)
 
-    def forbidden(self, position: Position | None = None) -> np.ndarray:
-        """bool [P]: legal points that positional superko forbids to the player to move."""
-        position = self.position if position is None else position
-        return repeating(position, np.asarray(position.legal())[:, :-1], [np.fromiter(self._seen, np.uint64)])[0]
-
     def play(self, point: int, colour: int | None = None, *, tolerant: bool = False) -> bool:
         """Plays a move, P for a pass, of a colour, by default the one to move.
 

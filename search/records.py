@@ -7,10 +7,9 @@ from sgfmill import sgf
 
 from jaxgo.base.source import version
 from jaxgo.board.stones import after_move
+from jaxgo.records.sgf import LETTERS, row_column
 from search.game import Game
 from search.replay import together
-
-_LETTERS = {1: "b", -1: "w"}
 
 
 def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[int, str] | None = None) -> bytes:
@@ -33,7 +32,7 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
         node.set("PL", "b" if black_first else "w")
     for number, ((colour, point), before, after) in enumerate(zip(game.moves, boards, boards[1:]), start=1):
         node = node.new_child()
-        node.set_move(_LETTERS[colour], _row_column(point, game.size))
+        node.set_move(LETTERS[colour], row_column(point, game.size))
         if number in comments:
             node.set("C", comments[number])
         only = np.arange(before.size) == point  # nothing for a pass
@@ -49,10 +48,5 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
 def _set_up(node: sgf.Tree_node, before: np.ndarray, after: np.ndarray) -> None:
     """Notes the stones that turn one board into another."""
     changed, size = before != after, len(after)
-    points = ([_row_column(int(p), size) for p in np.flatnonzero(changed & (after == colour))] for colour in (1, -1, 0))
+    points = ([row_column(int(p), size) for p in np.flatnonzero(changed & (after == colour))] for colour in (1, -1, 0))
     node.set_setup_stones(*points)
-
-
-def _row_column(point: int, size: int) -> tuple[int, int] | None:
-    """A point as sgfmill counts it, rows from the bottom; None for a pass."""
-    return None if point == size * size else (size - 1 - point // size, point % size)

@@ -11,7 +11,8 @@ import json
 import os
 import pathlib
 
-from bench import files
+from bench import documents
+from jaxgo.base import files
 from jaxgo.cli import UsageError
 
 CONDITIONS, GAMES = "match.json", "games.jsonl"
@@ -41,7 +42,7 @@ class Journal:
         try:
             self._lock()
             if new:
-                files.write_document(self._folder / CONDITIONS, conditions)
+                documents.write(self._folder / CONDITIONS, conditions)
             else:
                 self._compare(conditions)
             self.games = self._read()

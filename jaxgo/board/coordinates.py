@@ -66,3 +66,19 @@ def coordinate(point: int, size: int) -> str:
 def names(size: int) -> tuple[str, ...]:
     """The names of all points of a `size` x `size` board in order, the pass the last."""
     return (*(f"{column}{size - row}" for row in range(size) for column in COLUMNS[:size]), PASS)
+
+
+def star_points(size: int) -> list[tuple[int, int]]:
+    """(x, y) of the points that a real board marks."""
+    if size < 7:
+        return [(size // 2, size // 2)] if size % 2 else []
+    edge = 2 if size < 13 else 3
+    lines = [edge, size - 1 - edge]
+    corners = [(x, y) for x in lines for y in lines]
+    if size % 2 == 0:
+        return corners
+    middle = size // 2
+    if size < 19:
+        return [*corners, (middle, middle)]
+    lines.insert(1, middle)
+    return [(x, y) for x in lines for y in lines]

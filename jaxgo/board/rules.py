@@ -10,7 +10,7 @@ Stated once, for players `own` (to move) and `opp`:
  - Two passes in a row end the game; no move, not even a pass, is legal then.
  - Score: a colour's area is its stones and the empty regions that touch no stone of the other colour.
 
-Positional superko is the caller's: `stones_hash` gives every position a hash.
+Positional superko is the caller's: `Position.hash` tells positions apart.
 """
 
 import functools

@@ -96,16 +96,6 @@ def _beside(g: Geometry, a: Board) -> tuple[Board, Board]:
     return tuple(n | s | w | e for n, s, w, e in sides), tuple((n | s) & (w | e) | n & s | w & e for n, s, w, e in sides)
 
 
-def _first(g: Geometry, a: Board) -> Board:
-    """The set of a set's first point; empty of an empty one."""
-    out, found = [], None
-    for x in a:
-        bit = x & (~x + g.word(1))
-        out.append(bit if found is None else jnp.where(found, g.word(0), bit))
-        found = (x != g.word(0)) if found is None else found | (x != g.word(0))
-    return tuple(out)
-
-
 def _where(g: Geometry, condition: jax.Array, a: Board) -> Board:
     return tuple(jnp.where(condition, x, g.word(0)) for x in a)
 
@@ -118,7 +108,7 @@ def _chains(g: Geometry, own: Board, opp: Board, noted: _Noted) -> _Noted:
         next_reach, gone = [], []
         for stones, look in ((own, _look_at_own), (opp, _look_at_opp)):
             mine = bb.both(reach, stones)
-            chain = bb.choose(bb.any_point(mine), mine, _first(g, bb.both(left, stones)))
+            chain = bb.choose(bb.any_point(mine), mine, bb.first_point(bb.both(left, stones)))
             chain = bb.spread(g, bb.spread(g, chain, stones), stones)
             around = bb.neighbours(g, chain)
             whole = ~bb.any_point(bb.without(bb.both(around, stones), chain))
@@ -166,7 +156,7 @@ def _joins(g: Geometry, own: Board, opp: Board, points: Board) -> Board:
 
     def step(own, opp, left, reach, found):
         begun = bb.any_point(reach)
-        stone = _first(g, left)
+        stone = bb.first_point(left)
         through = bb.either(own, stone)
         chain = bb.spread(g, bb.spread(g, bb.choose(begun, reach, stone), through), through)
         around = bb.neighbours(g, chain)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxgo.board.coordinates import COLUMNS
+from jaxgo.board.coordinates import COLUMNS, star_points
 
 WOOD = "#e3b778"
 LINE = "#6b4f2a"
@@ -29,7 +29,7 @@ def draw_board(axes, stones: np.ndarray, last_point: int | None = None) -> None:
     for i in range(size):
         axes.plot((0, size - 1), (i, i), color=LINE, lw=0.8, zorder=1)
         axes.plot((i, i), (0, size - 1), color=LINE, lw=0.8, zorder=1)
-    for x, y in _star_points(size):
+    for x, y in star_points(size):
         axes.add_patch(Circle((x, y), 0.09, color=LINE, zorder=1))
     for y, x in np.argwhere(stones):
         face = BLACK if stones[y, x] > 0 else WHITE
@@ -69,19 +69,3 @@ def position_title(move: int, last_move: str, to_play: int, over: bool = False) 
     """What is above a board: "after move 20 (W F8), Black to play"."""
     mover = "game over" if over else f"{'Black' if to_play > 0 else 'White'} to play"
     return f"after move {move}{f' ({last_move})' if last_move else ''}, {mover}"
-
-
-def _star_points(size: int) -> list[tuple[int, int]]:
-    """(x, y) of the points that a real board marks."""
-    if size < 7:
-        return [(size // 2, size // 2)] if size % 2 else []
-    edge = 2 if size < 13 else 3
-    lines = [edge, size - 1 - edge]
-    corners = [(x, y) for x in lines for y in lines]
-    if size % 2 == 0:
-        return corners
-    middle = size // 2
-    if size < 19:
-        return [*corners, (middle, middle)]
-    lines.insert(1, middle)
-    return [(x, y) for x in lines for y in lines]

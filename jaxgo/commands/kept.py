@@ -36,6 +36,7 @@ class Kept:
       komi: float64 [B].
       seed: of the playouts.
       policy: whom they ask, as the option names them.
+      asked: the same, as arrays: what a file that the option names held.
 
     Raises:
       UsageError: the file holds something else, or cannot be read or written.
@@ -43,13 +44,15 @@ class Kept:
 
     def __init__(
         self, path: str, size: int, alone: bool, names: Sequence[str], columns: np.ndarray, komi: np.ndarray, seed: int,
-        policy: str | None,
+        policy: str | None, asked: Sequence[np.ndarray] = (),
     ):  # fmt: skip
         if not path:
             raise UsageError("--resume must name a file, not ''")
         whole = pathlib.Path(path)
         self._path = whole if alone else whole.with_name(f"{whole.stem}-{size}x{size}{whole.suffix}")
-        self._about = {"names": list(names), "policy": policy, "positions": hashlib.sha256(columns.tobytes()).hexdigest()}
+        self._about = {"names": list(names), "policy": policy, "positions": _digest([columns])}
+        if len(asked):
+            self._about["policy_arrays"] = _digest(asked)
         self._written = 0.0
         self.can_be_written = True
         """Whether the last time that it was written it could be."""
@@ -67,6 +70,8 @@ class Kept:
             wrong = f"it is of another seed, {found[0].seed[0] | found[0].seed[1] << 32}, not {seed}"
         elif about.get("policy") != policy:
             wrong = f"its playouts asked {about.get('policy') or 'no policy'}, not {policy or 'none'}"
+        elif about.get("policy_arrays", ours := self._about.get("policy_arrays")) != ours:
+            wrong = f"its playouts asked {policy} when that had learned something else"
         elif not np.array_equal(np.broadcast_to(held.komi, komi.shape), komi):
             theirs, mine = (", ".join(f"{points:g}" for points in np.unique(x)) for x in (held.komi, komi))
             wrong = f"its komi is {theirs}, not {mine}"
@@ -114,6 +119,10 @@ class Kept:
             raise UsageError(f"--resume {self._path}: this is no file that --resume has written") from error
         except OSError as error:
             raise UsageError(f"--resume {self._path}: the file cannot be read: {error.strerror}") from error
+
+
+def _digest(arrays: Sequence[np.ndarray]) -> str:
+    return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in arrays)).hexdigest()
 
 
 def _check_can_write(path: pathlib.Path, given: str) -> None:

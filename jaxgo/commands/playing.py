@@ -118,7 +118,8 @@ class _Batch:
         if resume is not None:
             request = Request.of(self._positions, how.playouts, streams=self._streams, **self._options)
             names = [asked[i].name for i in mine if asked[i].name]
-            self._kept = Kept(resume, size, alone, names, request.columns, self._komi, how.seed, how.policy)
+            learned = jax.tree.leaves(request.policy)
+            self._kept = Kept(resume, size, alone, names, request.columns, self._komi, how.seed, how.policy, learned)
             of_round = CHUNKS_OF_ROUND * chunks.PER_LANE[-1] * request.lanes * len(request.workers)
             self._round = max(LEAST_OF_ROUND, of_round // request.batch)
 

@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sgfmill import sgf
 
-from jaxgo.base.constants import BLACK, WHITE
-from jaxgo.records.sgf import parse
-
-_LETTERS = {BLACK: "b", WHITE: "w"}
+from jaxgo.records.sgf import LETTERS, parse, row_column
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,16 +57,11 @@ def _annotate(node: sgf.Tree_node, said: Annotation, size: int) -> None:
     if not (node.has_property("TB") or node.has_property("TW")):
         for name, points in (("TB", said.black), ("TW", said.white)):
             if points:
-                node.set(name, [_row_column(point, size) for point in points])
+                node.set(name, [row_column(point, size) for point in points])
     if said.bad and not node.has_property("TE"):
         node.set_raw("BM", b"1")
     if said.better is not None and node.parent is not None:  # beside a move of the root there is no place
         colour, point = said.better
         branch = node.parent.new_child()
-        branch.set_move(_LETTERS[colour], _row_column(point, size))
+        branch.set_move(LETTERS[colour], row_column(point, size))
         branch.set_raw("TE", b"1")
-
-
-def _row_column(point: int, size: int) -> tuple[int, int] | None:
-    """A point as sgfmill counts it, rows from the bottom; None for a pass."""
-    return None if point == size * size else (size - 1 - point // size, point % size)

@@ -15,7 +15,9 @@ from jaxgo.records.record import COLOUR_NAMES, GameRecord, Setup, when
 
 EMPTY = 0
 
-_COLOURS = {"b": BLACK, "w": WHITE}
+#: Colours as sgfmill names them.
+LETTERS = {BLACK: "b", WHITE: "w"}
+_COLOURS = {letter: colour for colour, letter in LETTERS.items()}
 _DEFAULT_SIZE = 19  # FF[4]: what a Go record without SZ means
 
 #: Bytes of a record's file, at most; records of games with all their variations have a few hundred thousand.
@@ -258,3 +260,8 @@ def _text(node: sgf.Node, identifier: str) -> str:
     except (LookupError, UnicodeError):  # Python has codecs that are not of texts
         text = value.decode("latin-1")
     return "".join(letter for letter in text if unicodedata.category(letter) != "Cc").strip()
+
+
+def row_column(point: int, size: int) -> tuple[int, int] | None:
+    """A point as sgfmill counts it, rows from the bottom; None for a pass."""
+    return None if point == size * size else (size - 1 - point // size, point % size)

@@ -31,8 +31,6 @@ UNIT = 1 << 16
 RULES = (
     "first_move", "amaf", "weighted_v1", "weighted_v2", "mctr_simple", "mctr_capture", "amaf_first_twice", "mctr_whole",
 )  # fmt: skip
-#: Those whose credits are fractions.
-FRACTIONS = ("weighted_v1", "weighted_v2", "mctr_simple", "mctr_capture")
 #: Those that credit first plays only.
 FIRST_PLAYS = ("amaf", "amaf_first_twice", "weighted_v1")
 #: Those that credit House's prefix.

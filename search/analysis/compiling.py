@@ -1,4 +1,5 @@
-"""Programs of playouts, compiled beside the threads that play, so that nobody waits for what another has asked for.
+"""Programs of playouts, compiled beside the threads that play, so that nobody waits for what another has asked
+for, unless his own query needs something compiled.
 
 What a query needs at least is compiled in the thread of the client who asks, before it is taken on. Programs that are faster,
 for many playouts at a time, are compiled in a thread of their own while the smaller ones go on playing.

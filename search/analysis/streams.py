@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from search.analysis import complaints
 from search.analysis.service import Client, Service
 from search.lines import lines
 
@@ -18,6 +19,8 @@ MOST_CLIENTS = 256
 PATIENCE = 120.0
 #: Seconds between probes whether a client who says nothing is still there.
 PROBES = 15
+#: Seconds until the next client is taken after one could not be.
+RETRY = 0.1
 
 
 def attend(
@@ -139,9 +142,15 @@ class Listener:
             except OSError:
                 if self._socket.fileno() < 0:
                     return
+                time.sleep(RETRY)  # too many files are open, say
                 continue
             if self._clients.acquire(blocking=False):
-                self._attend(connection)
+                try:
+                    self._attend(connection)
+                except Exception as error:  # no more threads, say: others are served
+                    complaints.tell(error)
+                    connection.close()
+                    self._clients.release()
             else:
                 with connection:
                     connection.settimeout(1.0)

@@ -118,7 +118,7 @@ def digest(folder: str, *, most: int = 20, opening: int = 6, most_games: int = 2
     Args:
       folder: its folder.
       most: swings, openings and rejects to tell of, at most.
-      opening: after how many moves openings are told apart; where no game has a position there, after the fewest that one has.
+      opening: after how many moves openings are told apart; where no game has a position there, after as near to that as one has.
       most_games: games to name.
 
     Raises:

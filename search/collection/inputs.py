@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
+from jaxgo.records.sgf import MOST_BYTES
 
 if TYPE_CHECKING:
     import pyarrow
@@ -23,6 +24,8 @@ MANIFEST, REJECTS = "collection.json", "rejects.parquet"
 DEFAULT_SIZE = 19
 
 _BEGIN = re.compile(rb"\(\s*;")
+#: A game's first node, and no variation's: it begins with what may stand there alone.
+_BEGIN_OF_ROOT = re.compile(rb"\(\s*;\s*(?:FF|GM|SZ|CA)\s*\[")
 _TOKEN = re.compile(rb"\[(?:[^\]\\]|\\.)*\]|[();]", re.DOTALL)
 #: The same, and values that do not end in what there is.
 _TOKEN_OR_PART = re.compile(rb"\[(?:[^\]\\]|\\.)*(?:\]|\\?\Z)|[();]", re.DOTALL)
@@ -152,18 +155,22 @@ def _games(file: str) -> Iterator[Game | Reject]:
 
 
 def cut_games(name: str, file: BinaryIO) -> Iterator[Game]:
-    """The games of a collection; the last one goes to its end where brackets do not close.
+    """The games of a collection. One whose brackets do not close goes to where the next plainly begins, or to the end.
 
-    Of the file, which may hold a million games, little more than one is held at a time.
+    Of the file, which may hold a million games, little more than one is held at a time. Of one that does not end in `MOST_BYTES`
+    no more is read, nor of what follows it.
     """
     data, place, ended, number = b"", 0, False, 0
     while True:
         begin = _BEGIN.search(data, place)
-        if found := begin and _end(data, begin.start(), ended):
+        too_long = begin is not None and len(data) - begin.start() > MOST_BYTES
+        if found := begin and _end(data, begin.start(), ended or too_long):
             place, second, nodes = found
             number += 1
             label = name if number == 1 else f"{name}#{number}"
             yield Game(label, data[begin.start() : place], _size(data[begin.start() : second]), nodes)
+            if too_long and place == len(data):
+                return
         elif ended:
             return
         else:
@@ -183,6 +190,8 @@ def _end(data: bytes, start: int, whole: bool) -> tuple[int, int, int] | None:
             nodes += 1
             second = token.start() if nodes == 2 else second
         elif kind != b"[":
+            if nodes and _BEGIN_OF_ROOT.match(data, token.start()):
+                return token.start(), token.start() if second is None else second, nodes
             depth += 1 if kind == b"(" else -1
             second = token.start() if second is None and nodes else second
             if not depth:

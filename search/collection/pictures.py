@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jaxgo.board.coordinates import COLUMNS, point
+from jaxgo.board.coordinates import COLUMNS, point, star_points
 
 #: Points of a picture's own units from line to line of a board.
 _STEP = 20
-_STARS = {9: (2, 4, 6), 13: (3, 6, 9), 19: (3, 9, 15)}
 #: Ownership nearer to nobody's is not shown.
 _LEAST_OWNERSHIP = 0.15
 
@@ -36,8 +35,7 @@ def board(
     out.append(f'<rect class="wood" width="{side:g}" height="{side:g}" rx="4"/><path class="grid" d="')
     out += [f"M{places[0]:g} {y:g}H{places[-1]:g}M{y:g} {places[0]:g}V{places[-1]:g}" for y in places]
     out.append('"/>')
-    stars = _STARS.get(size, ())
-    out += [_circle("star", places[x], places[y], 2.5) for y in stars for x in stars if (size != 9 or (x == 4) == (y == 4))]
+    out += [_circle("star", places[x], places[y], 2.5) for x, y in star_points(size)]
     if not plain:
         for i, place in enumerate(places):
             out.append(f'<text class="name" x="{place:g}" y="{edge * 0.45:g}">{COLUMNS[i]}</text>')

@@ -64,7 +64,7 @@ class Searches:
         while True:
             while len(active) < (FEW if self._on_cpu else MANY) and (row := next(rows, None)) is not None:
                 if over[row]:
-                    found[row] = _as_it_stands(position[row : row + 1], komi[row])
+                    found[row] = _as_it_stands(position[row : row + 1], komi[row], self._devices)
                 else:
                     active[row] = self._search(position[row : row + 1], komi[row], histories[row])
             if not active:
@@ -128,9 +128,9 @@ def _of_search(search: Search, best: int, devices) -> Findings:
     )  # fmt: skip
 
 
-def _as_it_stands(position: Position, komi: float) -> Findings:
+def _as_it_stands(position: Position, komi: float, devices) -> Findings:
     """The findings of a game that is over: its score, as playouts of no plies tell it."""
-    found = jaxgo.evaluate(position, 1, komi=float(komi), statistics=["ownership"])
+    found = jaxgo.evaluate(position, 1, komi=float(komi), statistics=["ownership"], devices=devices)
     none = np.zeros(0)
     return Findings(
         playouts=found.num_playouts, win_rate=found.win_rate, win_rate_error=found.win_rate_error, margin=found.margin_mean,

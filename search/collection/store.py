@@ -6,7 +6,6 @@
 - `.lock`: held by the process that works on the folder.
 """
 
-import contextlib
 import fcntl
 import json
 import os
@@ -14,13 +13,13 @@ import pathlib
 import re
 from collections.abc import Iterable, Iterator
 
+from jaxgo.base import files
 from search.collection.inputs import MANIFEST, REJECTS, Reject
 from search.collection.settings import Settings, difference
 
 LOCK = ".lock"
 _PART = re.compile(r"([0-9]{6,})\.parquet")
 _FOLDER = re.compile(r"([0-9]+)x\1")
-_TEMPORARY = ".part"
 
 
 class Unusable(Exception):
@@ -48,7 +47,7 @@ class Store:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             new = not (self._folder / MANIFEST).exists()
-            if new and any(path.name not in (LOCK, f".{MANIFEST}{_TEMPORARY}") for path in self._folder.iterdir()):
+            if new and any(path.name not in (LOCK, f".{MANIFEST}{files.UNFINISHED}") for path in self._folder.iterdir()):
                 raise Unusable(f"the folder {folder!r} holds other files but no {MANIFEST}; choose an empty one")
             self._lock = (self._folder / LOCK).open("ab")
         except OSError as error:
@@ -114,7 +113,7 @@ class Store:
 
     def _clean(self) -> None:
         """Removes what was being written when an earlier run was killed."""
-        for path in [*self._folder.glob(f".*{_TEMPORARY}"), *self._folder.glob(f"*/.*{_TEMPORARY}")]:
+        for path in [*self._folder.glob(f".*{files.UNFINISHED}"), *self._folder.glob(f"*/.*{files.UNFINISHED}")]:
             path.unlink()
 
     def _manifest(self) -> dict:
@@ -154,20 +153,8 @@ def part_files(folder: str | os.PathLike) -> Iterator[tuple[int, pathlib.Path]]:
 
 def _write(path: pathlib.Path, data: bytes) -> None:
     """Writes a whole file or none, on the disk when this returns."""
-    part = path.with_name(f".{path.name}{_TEMPORARY}")
     try:
         path.parent.mkdir(exist_ok=True)
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the name too
-        finally:
-            os.close(folder)
+        files.write(path, data)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
         raise Unwritable(f"{path} cannot be written: {error.strerror}") from error

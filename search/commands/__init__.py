@@ -1,1 +1,1 @@
-"""The sub-commands of `jaxgo` that play: `genmove` and `selfplay`."""
+"""The sub-commands of `jaxgo` that search: each a light module, as `jaxgo/cli.py` asks for it."""

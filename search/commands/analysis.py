@@ -15,7 +15,6 @@ from search.commands import options
 
 SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdin or a TCP port"
 
-TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 _LOCAL = "127.0.0.1"
 _EPILOG = f"""\
 One JSON object a line each way; replies come in any order. At the end of stdin the queue is finished and the command ends.
@@ -48,7 +47,7 @@ shares of what RAVE has learnt. What is added:
                          that run at the same time (unless maxTime ends it)
   "includeAmaf": true    "amaf": visits and win rate of every point as a first play, row by row from the top left
 
-{bots.listing(TREES)}
+{bots.listing(bots.TREES)}
 examples:
   jaxgo analysis                                   at stdin and stdout, as KaTrain and other programs start it
   jaxgo analysis < queries.jsonl > replies.jsonl
@@ -181,8 +180,8 @@ def _log(path: str | None):
 
 
 def _tree_bot(text: str) -> str:
-    if text not in TREES:
-        raise argparse.ArgumentTypeError(f"must be a bot with a tree, {', '.join(TREES)}, not {text!r}")
+    if text not in bots.TREES:
+        raise argparse.ArgumentTypeError(f"must be a bot with a tree, {', '.join(bots.TREES)}, not {text!r}")
     return text
 
 

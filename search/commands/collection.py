@@ -9,12 +9,12 @@ import time
 
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
 from jaxgo.commands.arguments import komi
+from search.bots import TREES
 from search.commands import options
 
 SUMMARY = "the positions of many games, evaluated here or on a Ray cluster, as Parquet tables"
 
 DEFAULT_PLAYOUTS = 1_000
-_TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 
 _DESCRIPTION = """\
 Evaluates every position of every game of the inputs, variations included, by playouts, or with --bot by a tree search, and writes
@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=options.folder, required=True, metavar="DIR", help="folder of the results")
     playouts = "playouts of each position (default: %(default)s)"
     parser.add_argument("--playouts", type=options.count(1), default=DEFAULT_PLAYOUTS, metavar="N", help=playouts)
-    bot = f"search each position with so many playouts, by {', '.join(_TREES)}"
-    parser.add_argument("--bot", choices=_TREES, metavar="BOT", help=bot)
+    bot = f"search each position with so many playouts, by {', '.join(TREES)}"
+    parser.add_argument("--bot", choices=TREES, metavar="BOT", help=bot)
     options.add_policy_argument(parser)
     every = "only positions after 0, K, 2K, ... moves, and the last in play"
     parser.add_argument("--every", type=options.count(1), default=1, metavar="K", help=every)

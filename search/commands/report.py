@@ -42,12 +42,14 @@ def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
     try:
         from search.collection.digest import digest
+        from search.collection.page import page
     except ImportError as error:
         raise UsageError(f"tables need pyarrow: pip install 'jaxgo[cluster]' ({error})") from error
     from search.collection.store import Unusable
 
     try:
         found = digest(args.folder, most=args.most, opening=args.opening)
+        html = page(found) if args.html else ""
     except Unusable as error:
         raise UsageError(str(error)) from error
     except (OSError, ValueError) as error:
@@ -58,10 +60,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(found)
     if args.html:
-        from search.collection.page import page
-
         try:
-            pathlib.Path(args.html).write_text(page(found), "utf-8")
+            pathlib.Path(args.html).write_text(html, "utf-8")
         except OSError as error:
             raise UsageError(f"--html {args.html}: the file cannot be written: {error.strerror}") from error
         print(f"jaxgo report: wrote {args.html}", file=sys.stderr)

@@ -39,7 +39,7 @@ Other requests need the header "Authorization: Bearer TOKEN". What is wrong is t
 malformed, 401 no token, 413 too large, 422 a field is not what it must be or asks for too much, 503 busy, with Retry-After.
 --memory and --threads are for each replica; without --memory all that this machine has room for share a quarter of its memory.
 
-{bots.listing(analysis.TREES)}
+{bots.listing(bots.TREES)}
 examples:
   jaxgo serve --ray local                                     a replica for each core or GPU of this machine, as needed
   jaxgo serve --ray auto --replicas 4:16 --sizes 9,13,19      the Ray cluster that this machine is part of

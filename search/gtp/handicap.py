@@ -1,6 +1,6 @@
 """Where handicap stones go."""
 
-import itertools
+import numpy as np
 
 
 def most_fixed(size: int) -> int:
@@ -31,14 +31,18 @@ def free(size: int, stones: int) -> list[int]:
     custom = most_fixed(size)
     chosen = fixed(size, min(stones, custom)) if custom else []
     most = max(2, (size * size - 1) // 2)
+    y, x = np.divmod(np.arange(size * size), size)
+    # How far points are from the stones and the edges; the nearer to the middle, the better.
+    room = 2 * np.min([y + 1, x + 1, size - y, size - x], axis=0)
+    off = np.abs(2 * y - size + 1) + np.abs(2 * x - size + 1)
+    for point in chosen:
+        room = np.minimum(room, _distance(y, x, point, size))
     while len(chosen) < min(stones, most):
-        chosen.append(max((p for p in range(size * size) if p not in chosen), key=lambda p: _room(p, chosen, size)))
+        point = int(np.lexsort((off, -room))[0])
+        chosen.append(point)
+        room = np.minimum(room, _distance(y, x, point, size))
     return chosen
 
 
-def _room(point: int, chosen: list[int], size: int) -> tuple[float, int]:
-    """How far a point is from the stones and the edges; the nearer to the middle, the better."""
-    y, x = divmod(point, size)
-    stones = (abs(y - other // size) + abs(x - other % size) for other in chosen)
-    edges = (2 * (d + 1) for d in (y, x, size - 1 - y, size - 1 - x))
-    return min(itertools.chain(stones, edges)), -abs(2 * y - size + 1) - abs(2 * x - size + 1)
+def _distance(y: np.ndarray, x: np.ndarray, point: int, size: int) -> np.ndarray:
+    return np.abs(y - point // size) + np.abs(x - point % size)

@@ -98,7 +98,6 @@ class Thinker:
             game.play(player.genmove(game.turn(game.to_play), game.history, few).move if point is None else point, game.to_play)
         for colour in (BLACK, WHITE):  # one of them out of turn
             player.genmove(game.turn(colour), game.history, few)
-        game.forbidden()
         scoring.judge(game.position, all_live=self.options.cleanup, devices=devices)
         close(player)
         self._compiled.add((size, self.options.threads))

@@ -33,6 +33,7 @@ def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess
 
 def test_every_bot_has_a_summary_and_a_player():
     assert set(bots.SUMMARIES) == set(_TREES) | set(_FLAT)
+    assert bots.TREES == tuple(_TREES)
 
 
 @pytest.mark.wide

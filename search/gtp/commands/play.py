@@ -101,7 +101,7 @@ def ref_nodes(engine) -> str:
     if not thought.choice.playouts:
         return "0"
     of_tree = isinstance(thought.choice.statistics, RootStatistics)
-    again = _play_again(thought, SAMPLE if of_tree else thought.choice.playouts)
+    again = _play_again(engine, thought, SAMPLE if of_tree else thought.choice.playouts)
     return f"{thought.choice.playouts * again.length_mean[0]:.0f}"
 
 
@@ -113,7 +113,7 @@ def ref_score(engine) -> str:
     found = thought.choice.statistics
     if isinstance(found, RootStatistics):
         return f"{found.root_win_rate if found.black else 1 - found.root_win_rate:.6f}"
-    return f"{_play_again(thought, thought.choice.playouts).win_rate[0]:.6f}"
+    return f"{_play_again(engine, thought, thought.choice.playouts).win_rate[0]:.6f}"
 
 
 def _last(engine) -> Thought:
@@ -122,9 +122,11 @@ def _last(engine) -> Thought:
     return engine.thinker.last
 
 
-def _play_again(thought: Thought, playouts: int) -> Evaluation:
-    streams = [thought.stream]
-    return evaluate(thought.position, playouts, komi=thought.komi, seed=thought.seed, streams=streams, policy=thought.policy)
+def _play_again(engine, thought: Thought, playouts: int) -> Evaluation:
+    return evaluate(
+        thought.position, playouts, komi=thought.komi, seed=thought.seed, streams=[thought.stream], policy=thought.policy,
+        devices=engine.options.threads,
+    )  # fmt: skip
 
 
 COMMANDS = {

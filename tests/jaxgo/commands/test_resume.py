@@ -10,6 +10,7 @@ import pytest
 import jaxgo
 from jaxgo import cli
 from jaxgo.commands import playing
+from jaxgo.commands.arguments import policy_for
 from tests.jaxgo.commands.documents import documents, error
 
 
@@ -79,6 +80,19 @@ def test_other_jobs_are_refused(capsys, game: str, tmp_path: pathlib.Path) -> No
     assert error(capsys, *arguments) == f"--resume {kept}: this is no file that --resume has written"
     kept.write_bytes(kept.read_bytes()[:50])
     assert error(capsys, *arguments) == f"--resume {kept}: this is no file that --resume has written"
+
+
+def test_a_policy_that_has_learned_something_else_is_another(capsys, game: str, tmp_path: pathlib.Path) -> None:
+    """Though its file has the same name."""
+    table, kept = jaxgo.Replies(5), tmp_path / "kept.npz"
+    table.save(tmp_path / "table.npz")
+    arguments = [game, "--playouts", "50", "--policy", f"replies:1:{tmp_path / 'table.npz'}", "--resume", str(kept)]
+    first = documents(capsys, *arguments)
+    assert [document["positions"] for document in documents(capsys, *arguments)] == [d["positions"] for d in first]
+    position = jaxgo.Position.empty(5)
+    table.update(jaxgo.playouts(position, 20, moves=True), position).save(tmp_path / "table.npz")
+    policy_for.cache_clear()  # another process reads the file again
+    assert error(capsys, *arguments).endswith("when that had learned something else")
 
 
 def test_sizes_have_files_of_their_own(capsys, game: str, tmp_path: pathlib.Path) -> None:

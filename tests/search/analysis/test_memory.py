@@ -4,7 +4,7 @@ import pytest
 
 from jaxgo import Position
 from search.analysis.memory import MOST_PROCESSES, Queues, Trees
-from search.commands import analysis
+from search.bots import TREES
 from search.commands.options import LEAST_MEMORY
 from search.players import search_options
 from search.search import Search
@@ -19,7 +19,7 @@ def test_nobody_fills_more_than_half():
     assert queues.take(250, 0) and queues.held == 750
 
 
-@pytest.mark.parametrize("bot", analysis.TREES)
+@pytest.mark.parametrize("bot", TREES)
 def test_the_least_memory_has_room_for_a_search_of_any_kind(bot):
     """On the largest board, though only a part of what a process has of it."""
     trees, how = Trees(LEAST_MEMORY, MOST_PROCESSES), search_options(bot, knowledge=True)

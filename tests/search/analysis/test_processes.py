@@ -99,11 +99,16 @@ def test_modules_of_the_folder_are_not_taken_for_its_own(tmp_path):
 
 def test_a_client_who_has_had_enough_is_told_what_there_is(shared):
     talk = Talk(shared)
-    talk.send(*(query(f"{i}", "C3", analyzeTurns=[0, 1], **LONG) for i in range(8)))
-    assert eventually(lambda: len(others(shared).tasks) == 2)
-    (one, *_) = others(shared).tasks
+    talk.send(*(query(f"{i}", "C3", analyzeTurns=[0, 1], reportDuringSearchEvery=0.01, **LONG) for i in range(8)))
+
+    def told(task) -> bool:
+        """Whether a search there has something to tell of."""
+        return any((r.get("id"), r.get("turnNumber")) == (task.query.id, task.turn) for r in talk.replies)
+
+    assert eventually(lambda: any(map(told, others(shared).tasks)))
+    one = next(filter(told, others(shared).tasks))
     talk.send({"id": "t", "action": "terminate", "terminateId": one.query.id, "turnNumbers": [one.turn]})
-    talk.wait(lambda replies: any(r.get("id") == one.query.id and r.get("turnNumber") == one.turn for r in replies))
+    talk.wait(lambda replies: any(is_final(r) and (r["id"], r["turnNumber"]) == (one.query.id, one.turn) for r in replies))
     talk.send({"id": "all", "action": "terminate_all"})
     found = talk.finals(16)
     assert found[one.query.id, one.turn]["rootInfo"]["visits"] < LONG["maxVisits"]

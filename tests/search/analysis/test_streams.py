@@ -106,6 +106,26 @@ def test_many_clients_some_of_whom_vanish(listener):
     assert not wrong
 
 
+def test_who_cannot_be_taken_keeps_nobody_out(listener, monkeypatch):
+    """As where there are no more threads, or files: he is hung up on, and the next is served."""
+    attend, told = streams.attend, []
+
+    def full(*_):
+        monkeypatch.setattr(streams, "attend", attend)
+        raise RuntimeError("can't start new thread")
+
+    free = listener._clients._value
+    monkeypatch.setattr(streams.complaints, "tell", told.append)
+    monkeypatch.setattr(streams, "attend", full)
+    refused = Peer(listener)
+    assert refused.file.readline() == b"" and [str(error) for error in told] == ["can't start new thread"]
+    served = Peer(listener)
+    served.send(query("a", maxVisits=200))
+    assert served.reply()["id"] == "a"
+    refused.close(), served.close()
+    assert eventually(lambda: listener._clients._value == free)
+
+
 def test_what_a_client_who_is_gone_has_asked_for_is_given_up(listener):
     scheduler = listener._service.scheduler
     peer = Peer(listener)

@@ -45,6 +45,26 @@ def test_games_of_a_file_are_told_apart_by_their_brackets(block: int, beginning:
     assert b"".join(game.text for game in games[1:3]) in text
 
 
+def test_a_game_that_does_not_end_keeps_no_other_back(monkeypatch) -> None:
+    games = [b"(;SZ[5];B[cc](;W[dd])(;W[ee]", *(b"(;GM[1]SZ[5];B[%c%c])" % (x, x) for x in b"abc")]
+    assert [game.text.strip() for game in inputs.cut_games("f", io.BytesIO(b"\n".join(games)))] == games
+    monkeypatch.setattr(inputs, "BLOCK", 64)
+    monkeypatch.setattr(inputs, "MOST_BYTES", 1000)
+
+    class Endless(io.RawIOBase):
+        """A game without an end, and how much of it has been read."""
+
+        taken = 0
+
+        def read(self, size: int = -1) -> bytes:
+            self.taken += size
+            return (b"" if self.taken > size else b"(;SZ[5]") + b";B[cc]" * (size // 6)
+
+    endless = Endless()
+    (game,) = inputs.cut_games("f", endless)
+    assert len(game.text) > 1000 and endless.taken < 5000
+
+
 def test_lines_have_positions_of_their_own() -> None:
     lines = lines_of(TREE.encode())
     assert [(len(line.record.moves), line.start) for line in lines] == [(5, 0), (6, 5), (3, 3), (3, 2)]
