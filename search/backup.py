@@ -14,7 +14,7 @@ from search import priors
 from search.compiled import compiled, once, part
 from search.earnings import earn
 from search.histories import AMAF, NO_CREDIT, Played, count_first_plays, read_playouts
-from search.knowledge import Numbers
+from search.knowledge import KnowledgeNumbers
 from search.nodes import (
     FIRST,
     NARROW,
@@ -62,7 +62,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
         otherwise n is 0.
       scratch: room, a `Scratch`.
     """
-    memory, terms = Memory(*memory), Terms(*terms[:-2], Numbers(*terms[-2]), Places(*terms[-1]))
+    memory, terms = Memory(*memory), Terms(*terms[:-2], KnowledgeNumbers(*terms[-2]), Places(*terms[-1]))
     results, played, scratch = Rows(*results), Played(*played), Scratch(*scratch)
     playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
     for i in range(len(leaves)):

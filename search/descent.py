@@ -12,7 +12,7 @@ from search import priors
 from search.compiled import compiled, once
 from search.nodes import NONE, READY, Memory, add_node, child_in_front, has_bit, parent_of, warm
 from search.rows import can_have_children, count_move, read_moves, read_rave
-from search.selection import UCT, Numbers
+from search.selection import UCT, RuleNumbers
 from search.values import work_out
 
 #: Values that differ by less count as equal; ties are broken at random.
@@ -88,7 +88,7 @@ def choose_and_ask(
     Returns:
       (of how many leaves the device is asked, how many moves below the root the deepest of them lies)
     """
-    memory, rule, constants = Memory(*memory), Numbers(*rule), Constants(*constants)
+    memory, rule, constants = Memory(*memory), RuleNumbers(*rule), Constants(*constants)
     top, lowest = memory.nodes[memory.book[0].root].depth, np.int64(0)
     for i in range(len(leaves)):
         node = descend(memory, rule, ties, deepest, scratch)

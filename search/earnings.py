@@ -16,7 +16,7 @@ from jaxgo.running import threads
 from jaxgo.running.leaf_results import Places, Rows
 from search.compiled import compiled, once, part
 from search.histories import MCTR, Played, read_nothing, read_playouts, share_prefixes, weigh
-from search.knowledge import Numbers
+from search.knowledge import KnowledgeNumbers
 from search.nodes import NONE, Memory, parent_of
 from search.terms import Terms, is_black, result_of
 
@@ -87,7 +87,7 @@ def earn_ahead(memory, terms, leaves, rows, results, played, ahead):
       leaves, rows: int32 [n], see `search.backup.take_results`.
       ahead: float64 [n, ., 1, 2, M], gets what they earn.
     """
-    memory, terms = Memory(*memory), Terms(*terms[:-2], Numbers(*terms[-2]), Places(*terms[-1]))
+    memory, terms = Memory(*memory), Terms(*terms[:-2], KnowledgeNumbers(*terms[-2]), Places(*terms[-1]))
     results, played = Rows(*results), Played(*played)
     for i in range(len(leaves)):
         leaf = np.int64(leaves[i])

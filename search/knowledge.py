@@ -65,15 +65,15 @@ class Knowledge:
         for name in FEATURES:
             checks.integer(name, getattr(self, name), -MOST, MOST)
 
-    def numbers(self, size: int) -> "Numbers":
+    def numbers(self, size: int) -> "KnowledgeNumbers":
         """For the compiled loops, on a board of this size."""
         g = geometry(size)
         points = np.full(32 * g.num_words, size * size, np.int16)
         points[g.index_of_point[:-1]] = np.arange(size * size)
-        return Numbers(self.even, np.array([getattr(self, name) for name in FEATURES], np.int64), points)
+        return KnowledgeNumbers(self.even, np.array([getattr(self, name) for name in FEATURES], np.int64), points)
 
 
-class Numbers(NamedTuple):
+class KnowledgeNumbers(NamedTuple):
     """Knowledge as the compiled loops read it."""
 
     even: int
@@ -83,6 +83,6 @@ class Numbers(NamedTuple):
     """int16 [32 W]: the point of each bit of a board, P for those of none."""
 
     @classmethod
-    def none(cls) -> "Numbers":
+    def none(cls) -> "KnowledgeNumbers":
         """Where nothing is known."""
         return cls(0, np.empty(0, np.int64), np.empty(0, np.int16))

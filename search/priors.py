@@ -13,7 +13,7 @@ def note(priors, known, features, sums):
 
     Args:
       priors: uint8 [2, M], is filled with those won and those lost.
-      known: a `Numbers`.
+      known: a `KnowledgeNumbers`.
       features: uint32 [F * W], the node's `jaxgo.LeafResults.features`.
       sums: int64 [2, 32 W], scratch.
     """

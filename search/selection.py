@@ -13,7 +13,7 @@ from search.knowledge import Knowledge
 UCT, RAVE_MSE, RAVE_HAND = range(3)
 
 
-class Numbers(NamedTuple):
+class RuleNumbers(NamedTuple):
     """A rule as the compiled loops read it."""
 
     kind: int
@@ -56,9 +56,9 @@ class UCB1:
         _check_knowledge(self.knowledge)
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> RuleNumbers:
         """For the compiled loops."""
-        return Numbers(UCT, float(self.first_play), float(self.exploration), 0.0, 0.0, 0)
+        return RuleNumbers(UCT, float(self.first_play), float(self.exploration), 0.0, 0.0, 0)
 
 
 #: Schedules of `Rave`.
@@ -111,9 +111,9 @@ class Rave:
             raise ValueError(f"reference_visits and strict=False are for credit='amaf', not {self.credit!r}")
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> RuleNumbers:
         """For the compiled loops."""
         kind = RAVE_MSE if self.schedule == "mse" else RAVE_HAND
-        return Numbers(
+        return RuleNumbers(
             kind, float(self.first_play), float(self.exploration), self.bias**2 / 0.25, float(self.k), int(self.reference_visits)
         )

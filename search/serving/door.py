@@ -78,8 +78,11 @@ class Door:
         path = request.url.path if request.url.path in self._work | self._looks else "other"
 
         async def reply(response: Response, positions: int = 0) -> None:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                await response(scope, receive, functools.partial(_in_parts, send))
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await response(scope, receive, functools.partial(_in_parts, send))
+            except TimeoutError:  # he does not read; the server hangs up where nothing was finished
+                raise ClientDisconnect from None
             self._metrics.count(path, response.status_code, time.monotonic() - start, positions)
 
         try:
@@ -90,12 +93,12 @@ class Door:
                 if refusal.status != TOO_SLOW and "expect" not in request.headers:
                     await incoming.discard(DISCARDED * self._limits.body, DISCARD_SECONDS)
                 await reply(_refused(refusal))
-            except (ClientDisconnect, TimeoutError):
+            except ClientDisconnect:
                 raise
             except Exception as error:  # a fault of the program, which must not end it
                 complaints.tell(error)
                 await reply(_refused(Refusal(FAILED, f"internal error: {type(error).__name__}")))
-        except (ClientDisconnect, TimeoutError):  # he is gone, or does not read; the server hangs up where nothing was finished
+        except ClientDisconnect:
             pass
 
     async def _attend(self, request: Request, incoming: Incoming, path: str, reply: Callable[..., Awaitable[None]]) -> None:
