@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
 from search import bots
 from search.commands import options
 
@@ -98,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
     from bench.matches.standing import standing
 
     with contextlib.ExitStack() as stack:
+        stack.enter_context(interruptible(signal.SIGTERM))  # so that the engines that are tried end
         contestants = tuple(read(text, args) for text in (args.first, args.second))
         memory = args.memory or options.default_memory()
         places = stack.enter_context(_places(args, contestants, memory))

@@ -52,7 +52,7 @@ class Game:
           ValueError: the record holds no such game, or not so many moves.
         """
         checks.integer("moves", moves, 0, len(record.moves))
-        positions = record.positions() if moves else record.position(0)
+        positions = record.until(moves).positions()  # what comes later may be illegal
         game, hashes = cls(positions[0], komi), np.asarray(positions.hash())
         for number, move in enumerate(record.moves[:moves], start=1):
             game._add(positions[number], hashes[number], move)

@@ -85,9 +85,9 @@ def workers_of(
         return (local[0],) * checks.integer("devices", devices, 1, MOST_WORKERS)
     if devices is None:
         devices = jax.devices() if of_all_processes else local
-    devices = list(devices) if isinstance(devices, Iterable) else [devices]
+    given, devices = devices, list(devices) if isinstance(devices, Iterable) else [devices]
     if not devices or not all(isinstance(d, jax.Device) for d in devices):
-        raise TypeError(f"devices must be jax devices or a number of workers, not {devices!r}")
+        raise TypeError(f"devices must be jax devices, such as jax.devices('cpu'), or a number of workers, not {given!r}")
     if len({d.platform for d in devices}) > 1 or len(set(devices)) not in (1, len(devices)):
         raise ValueError(f"devices must be of one platform, and all different or one several times, not {devices}")
     own = own_of(devices)

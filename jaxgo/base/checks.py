@@ -54,7 +54,7 @@ def komis(value, batch: int) -> float | np.ndarray:
     """A finite komi, or finite ones of so many positions as float64 [B]."""
     if np.isscalar(value) or not hasattr(value, "__len__"):
         return komi(value)
-    array = _array("komi", value)
+    array = as_array("komi", value)
     if array.ndim == 0:
         return komi(array.item())
     if array.dtype.kind not in "iuf":
@@ -71,7 +71,7 @@ def integers(name: str, values, shape: tuple[int, ...], least: int, most: int, w
 
     With `where`, bools of `shape`, only the values there are looked at; the others come back as `least`.
     """
-    array = _array(name, values)
+    array = as_array(name, values)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {array.dtype}")
     if array.shape not in ((), shape):
@@ -84,7 +84,7 @@ def integers(name: str, values, shape: tuple[int, ...], least: int, most: int, w
     return array.astype(np.int32) if array.shape == shape else np.full(shape, array, np.int32)
 
 
-def _array(name: str, values) -> np.ndarray:
+def as_array(name: str, values) -> np.ndarray:
     """`values` as an array."""
     try:
         return np.asarray(values)
@@ -107,7 +107,7 @@ def callable_or_none(name: str, value) -> None:
 
 def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
     """`values` (one bool for all, or an array of `shape`) as a bool array of `shape`."""
-    array = _array(name, values)
+    array = as_array(name, values)
     if array.dtype != np.bool_:
         raise TypeError(f"{name} must hold bools, not {array.dtype}")
     if array.shape not in ((), shape):

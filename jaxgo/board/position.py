@@ -75,7 +75,7 @@ class Position:
           TypeError: an array that does not hold integers.
           ValueError: a wrong shape or value, a ko point that is occupied, or stones without liberties.
         """
-        array = np.asarray(stones)
+        array = checks.as_array("stones", stones)
         if array.dtype.kind not in "iu":
             raise TypeError(f"stones must be an array of integers (int8), not {array.dtype}")
         if array.ndim == 2:
@@ -177,6 +177,8 @@ class Position:
             return dynamics.rearranged(lambda xp, leaf: leaf[index], self)
         if isinstance(index, bool) or not isinstance(index, (int, np.integer, list, np.ndarray, jax.Array)):
             raise TypeError(f"a batch's index must be an integer, a slice or an array of integers or bools, not {index!r}")
+        if isinstance(index, int) and not -self.batch <= index < self.batch:
+            raise IndexError(f"position {index} of a batch of {self.batch}")
         if not isinstance(index, jax.core.Tracer):
             index = np.zeros(0, np.int32) if isinstance(index, list) and not index else np.asarray(index)
         if index.ndim == 0:
@@ -208,7 +210,7 @@ class Position:
         return run(dynamics.useful, self, self.legal())
 
     def play(self, points: ArrayLike, *, where: ArrayLike = True, check: bool = True) -> "Position":
-        """The positions after a move in each. A game that is over stays over, as it is.
+        """The positions after a move in each. In a game that is over none is legal; it stays as it is where nobody looks.
 
         Args:
           points: integers [B], or one for all: the point, P for a pass.

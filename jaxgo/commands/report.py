@@ -148,7 +148,7 @@ def _with_gain(row: Row, before: Row) -> Row:
     """A row that says what its last move changed, where `before` is of the position before it."""
     if before.move != row.move - 1 or row.over or row.last_move is None:
         return row
-    gain = row.last_move[0] * (row.win_rate - before.win_rate)
+    gain = row.last_move[0] * (row.win_rate - before.win_rate) + 0.0  # no -0
     return dataclasses.replace(row, gain=gain, gain_error=math.hypot(row.win_rate_error, before.win_rate_error))
 
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from jaxgo.backends import programs
 from search.analysis import complaints, replies
-from search.analysis.messages import Drop, Key, Prepare, Prepared, Room, Said, Stop, Take, Told
+from search.analysis.messages import Drop, GoesOn, Key, Prepare, Prepared, Room, Said, Stop, Take, Told
 from search.analysis.options import PROGRAMS, ServiceOptions
 from search.analysis.scheduler import Scheduler
 from search.analysis.streams import own_stdout
@@ -43,7 +43,7 @@ class _Work:
 
     def __init__(self, output: BinaryIO, options: ServiceOptions):
         self._output, self._lock = output, threading.Lock()
-        self._scheduler = Scheduler(options, on_failure=_leave, first=False)
+        self._scheduler = Scheduler(options, on_failure=_leave, goes_on=lambda: self.say(GoesOn()))
         self._tasks: dict[int, Task] = {}
         self._askers: weakref.WeakValueDictionary[int, _Asker] = weakref.WeakValueDictionary()
         self._preparing, self._beginning = (concurrent.futures.ThreadPoolExecutor(1, name) for name in ("prepares", "begins"))

@@ -68,6 +68,10 @@ class Prepared(NamedTuple):
     key: Key
 
 
+class GoesOn(NamedTuple):
+    """Nothing is wrong, though there may be nothing else to say for long."""
+
+
 class Said(NamedTuple):
     """A line for a task's client; the last one, or of a search that goes on."""
 

@@ -30,12 +30,13 @@ from collections.abc import Callable, Iterator
 from jaxgo.backends.choice import workers_of
 from search.analysis import complaints
 from search.analysis.memory import MOST_PROCESSES
-from search.analysis.messages import Drop, Key, Prepare, Prepared, Room, Said, Stop, Take, Told
+from search.analysis.messages import Drop, GoesOn, Key, Prepare, Prepared, Room, Said, Stop, Take, Told
 from search.analysis.options import LARGE_SEARCH, MANY, ServiceOptions
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 
-#: Seconds after which one that has searches and says nothing is given up.
+#: Seconds after which one that has searches is given up, where it does not even say that it goes on. Compiling the tree's loops
+#: may keep it from that for a minute or two.
 SILENT = 300.0
 #: Cores for each process where nobody says how many there are.
 CORES = 2
@@ -167,7 +168,7 @@ class _Process:
         self._process: subprocess.Popen | None = None
         self._messages_to_it: queue.SimpleQueue[Told | ServiceOptions | None] = queue.SimpleQueue()
         """None is the last."""
-        self._closed, self.heard = False, time.monotonic()
+        self._closed, self._silent, self.heard = False, False, time.monotonic()
         """`heard` is when it last said something, or got a task when it had none."""
         threading.Thread(target=self._run, name="listens", daemon=True).start()
 
@@ -210,6 +211,8 @@ class _Process:
     @property
     def end(self) -> str:
         """How it has ended."""
+        if self._silent:
+            return f"as it had said nothing for {SILENT:g} seconds"
         status = self._process and self._process.returncode
         return "before it began" if status is None else f"by signal {-status}" if status < 0 else f"with status {status}"
 
@@ -222,6 +225,7 @@ class _Process:
     def see_that_it_goes_on(self) -> None:
         """Ends it where it has not said anything for so long that something must be wrong."""
         if self.tasks and time.monotonic() > self.heard + SILENT:
+            self._silent = True
             self.close()
 
     def _tell(self, message: Told | ServiceOptions | None) -> None:
@@ -251,7 +255,7 @@ class _Process:
                 self.heard = time.monotonic()
                 if isinstance(message, Prepared):
                     self._post(lambda key=message.key: self.prepared.add(key))
-                else:
+                elif isinstance(message, Said):
                     self._hear(message)
             self._tell(None)
             self._process.wait()
@@ -265,7 +269,7 @@ class _Process:
                 pickle.dump(message, its_input)
                 its_input.flush()
 
-    def _messages(self) -> Iterator[Prepared | Said]:
+    def _messages(self) -> Iterator[Prepared | GoesOn | Said]:
         """What it says, until it ends."""
         with self._process.stdout as said:
             while True:

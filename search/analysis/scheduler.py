@@ -32,6 +32,8 @@ from search.turns import Turns
 TURN = 0.004
 #: Slices of playouts under way at a time: two, so that the last games of one and the first of the next run side by side.
 SLICES = 2
+#: Seconds after which a process that is not the first says again that it goes on.
+BEAT = 10.0
 #: Passes of the loop that may fail one after the other before the thread gives up.
 MOST_FAULTS = 20
 
@@ -43,14 +45,15 @@ class Scheduler:
       options: how.
       games: finds positions.
       on_failure: called, in any thread, when the scheduler's thread has ended though nobody has asked for that.
-      first: whether there may be other processes beside this one.
+      goes_on: called every `BEAT` seconds as long as the thread goes on, in a process that is not the first; None in the first,
+        beside which there may be others.
     """
 
     def __init__(
         self, options: ServiceOptions, games: Games | None = None, on_failure: Callable[[], None] = lambda: None, *,
-        first: bool = True,
+        goes_on: Callable[[], None] | None = None,
     ):  # fmt: skip
-        self.options, self._on_failure = options, on_failure
+        self.options, self._on_failure, self._goes_on, self._next_beat = options, on_failure, goes_on, 0.0
         games = games or Games()
         self._posted: collections.deque[Callable[[], None]] = collections.deque()
         self._wake = threading.Event()
@@ -59,7 +62,7 @@ class Scheduler:
         self.devices, self._compiling = Devices(options, self.wake), Compiling(self._post, options)
         self._searches = Searches(options, games, self.devices, self._jobs, self._fail)
         self._batches = Batches(games, self._compiling, self._fail, options)
-        self._others = Processes(options, options.processes - 1 if first else 0, self._post, self._searches.waiting.push)
+        self._others = Processes(options, 0 if goes_on else options.processes - 1, self._post, self._searches.waiting.push)
         self._ending, self._since = False, None
         """`_since` is when the pass under way began, None where the thread rests."""
         self.failed = False
@@ -157,6 +160,7 @@ class Scheduler:
 
     def _pass(self) -> float | None:
         """Does what there is to do, a little for every client; how long the thread may sleep then, seconds, None for long."""
+        self._beat()
         self._do_posted()
         self._searches.sweep()
         self._others.start(self._searches.active)
@@ -174,9 +178,14 @@ class Scheduler:
             return 0.0
         for device in self.devices:
             device.flush()
-        times = [self._searches.alarm(), self._batches.alarm(), self._others.alarm()]
+        times = [self._searches.alarm(), self._batches.alarm(), self._others.alarm(), self._next_beat if self._goes_on else None]
         pauses = [max(0.0, alarm - time.monotonic()) for alarm in times if alarm is not None]
         return min(pauses if pause is None else [*pauses, pause], default=None)
+
+    def _beat(self) -> None:
+        if self._goes_on is not None and time.monotonic() >= self._next_beat:
+            self._next_beat = time.monotonic() + BEAT
+            self._goes_on()
 
     def _do_posted(self) -> None:
         for _ in range(len(self._posted)):

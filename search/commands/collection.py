@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import re
 import signal
 import sys
@@ -149,7 +150,7 @@ def _tell(args: argparse.Namespace, standing, trouble: str, seconds: float) -> N
             "workers": {name: {"positions": count, "seconds": taken} for name, (count, taken) in standing.workers.items()},
         }))  # fmt: skip
     if trouble:
-        _say(f"{trouble}; {standing.done:,} of {standing.positions:,} positions are finished; the same command goes on")
+        _say(f"{trouble}; {standing.done:,} of about {standing.positions:,} positions are finished; the same command goes on")
     elif standing.workers:  # something was done
         _say(f"{standing.done:,} positions; this run took {seconds:.1f} s, compiling included{_speed(standing, args.playouts)}")
     else:
@@ -162,7 +163,8 @@ def _tell(args: argparse.Namespace, standing, trouble: str, seconds: float) -> N
 
 def _show(show, standing, under_way: float, playouts: int) -> None:
     """How far it is: `under_way` are the positions' worth of playouts that are made of the parts under way."""
-    done, total = standing.done + under_way, standing.positions
+    done = standing.done + under_way
+    total = max(standing.positions, math.ceil(done))  # which is known only about, until all is read
     show(done, total, lambda: f"{done:,.0f} of {total:,} positions{_speed(standing, playouts)}")
 
 

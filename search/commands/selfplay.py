@@ -124,10 +124,12 @@ def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int])
     from search.round_size import for_visits, suited
 
     workers = for_visits(limits.visits, workers_of(None))
+    by_tree = {args.black, args.white} & {*bots.TREES}
     rounds = suited(args.size, workers, args.leaves, args.playouts_per_leaf, policy=args.policy is not None)
     return "\n".join(
         [
-            f"{limits}, {rounds.leaves} leaves of {rounds.playouts} playouts a round"
+            f"{limits}"
+            + (f", {rounds.leaves} leaves of {rounds.playouts} playouts a round" if by_tree else "")
             + (f", policy {args.policy}" if args.policy else "")
             + ("" if args.knowledge is None else f", {'with' if args.knowledge else 'without'} knowledge")
             + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),

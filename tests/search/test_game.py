@@ -80,6 +80,13 @@ def test_the_game_of_a_record_can_be_taken_back():
         Game.of_record(record, 4, 0.5)
 
 
+def test_a_record_may_go_on_illegally_after_the_moves_that_are_asked_for():
+    record = read_game("(;SZ[5]AB[ba][ab][bc]AW[ca][db][cc][bb]PL[B];B[cb];W[bb])")
+    assert Game.of_record(record, 1, 7.5).position.ko[0] == 6
+    with pytest.raises(ValueError, match="move 2, White B4, is illegal: it retakes the ko at once"):
+        Game.of_record(record, 2, 7.5)
+
+
 def test_positions_before_the_game_count_for_superko():
     first = jaxgo.Position.from_ascii(KO)
     taken = first.play(6)

@@ -87,10 +87,10 @@ def test_the_only_cpu_is_all_its_cores_however_it_is_named():
     [
         (0, ValueError, "devices must be between 1 and"),
         (-2, ValueError, "devices must be between 1 and"),
-        ([], TypeError, "devices must be jax devices or a number of workers"),
-        (["cpu"], TypeError, "devices must be jax devices or a number of workers, not"),
-        ("cpu", TypeError, "devices must be jax devices or a number of workers, not"),
-        (1.5, TypeError, r"devices must be jax devices or a number of workers, not \[1.5\]"),
+        ([], TypeError, "devices must be jax devices, such as jax.devices"),
+        (["cpu"], TypeError, r"devices must be jax devices, such as jax.devices\('cpu'\), or a number of workers, not"),
+        ("cpu", TypeError, r"a number of workers, not 'cpu'"),
+        (1.5, TypeError, r"devices must be jax devices, such as jax.devices\('cpu'\), or a number of workers, not 1.5"),
         (np.int64(0), ValueError, "devices must be between 1 and"),
     ],
 )

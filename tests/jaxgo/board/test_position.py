@@ -114,8 +114,9 @@ def test_indexing_and_concatenation():
     assert position[3].batch == 1
     np.testing.assert_array_equal(position[3].to_array(), stones[3:4])
     np.testing.assert_array_equal(position[-1].to_array(), stones[5:])
-    with pytest.raises(IndexError):
-        position[6]
+    for beyond in (6, -7, 2**70):
+        with pytest.raises(IndexError, match=f"position {beyond} of a batch of 6"):
+            position[beyond]
     joined = Position.concatenate([position[3:], position[0], position[1:3]])
     np.testing.assert_array_equal(joined.to_array(), stones[[3, 4, 5, 0, 1, 2]])
     np.testing.assert_array_equal(joined.to_play, [-1, 1, -1, 1, -1, 1])

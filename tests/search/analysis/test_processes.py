@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from jaxgo.base.processor import usable_cores
-from search.analysis import processes
+from search.analysis import processes, scheduler
 from search.analysis.memory import LARGEST, MOST_PROCESSES, Trees
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
@@ -77,8 +77,16 @@ def test_a_process_that_is_stuck_holds_up_nobody_and_is_given_up(capfd, monkeypa
         monkeypatch.setattr(processes, "SILENT", 0.5)
         service.scheduler.wake()
         assert all("noResults" not in reply for reply in talk.finals(8).values())
-        assert "a process that searched has ended, by signal 9; " in capfd.readouterr().err
+        assert "a process that searched has ended, as it had said nothing for 0.5 seconds; " in capfd.readouterr().err
         talk.end()
+
+
+@pytest.mark.wide
+def test_a_process_that_has_nothing_to_tell_says_that_it_goes_on(shared):
+    """Searches may take long, and clients may not read: that is nothing wrong."""
+    (process,) = others(shared)._running
+    before = process.heard
+    assert eventually(lambda: process.heard > before + scheduler.BEAT / 2, 3 * scheduler.BEAT)
 
 
 @pytest.mark.wide
