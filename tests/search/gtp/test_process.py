@@ -234,7 +234,7 @@ def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path, 
     """What the command would serve with, and what an engine of these options answers."""
     path = tmp_path / "engine.toml"
     options = ('bot = "uct"', "size = 5", "visits = 640", "leaves = 8", "playouts_per_leaf = 4", "ponder = true", "komi = 0.5")
-    path.write_text("\n".join((*options, 'memory = "64M"')))
+    path.write_text("\n".join((*options, 'memory = "256M"')))
     served = []
     monkeypatch.setattr(server, "serve", lambda options, *_: served.append(options))
     for arguments, visits, ponder in (
@@ -253,7 +253,7 @@ def test_options_come_from_a_file_and_the_command_line_goes_before_it(tmp_path, 
         assert client.ok("kata-get-param maxVisits") == visits
         assert client.ok("kata-get-param ponderingEnabled") == ponder
         assert "MoveNum: 0\n   A B C D E\n" in client.ok("showboard")
-        assert (chosen.leaves, chosen.playouts_per_leaf, chosen.memory) == (8, 4, 64 << 20)
+        assert (chosen.leaves, chosen.playouts_per_leaf, chosen.memory) == (8, 4, 256 << 20)
 
 
 @pytest.mark.parametrize(
