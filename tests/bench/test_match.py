@@ -25,6 +25,8 @@ pytestmark = pytest.mark.usefixtures("many_playouts")
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
 #: Contestants whose programs are compiled once for all matches that play.
 LITTLE = ("rave", "rave:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--leaves", "16")
+#: Those of a match of which it matters what is said of it.
+FLAT = ("amaf", "amaf:visits=100", "--size", "5", "--visits", "200", "--komi", "0.5", "--games", "2", "--workers", "1", "--seed", "7")
 #: Those of matches of which it matters how they end: their workers are ready sooner. As a clock runs, they have workers.
 QUICK = ("amaf:visits=100,seconds=60", "amaf:visits=90,seconds=60", "--size", "5", "--komi", "0.5")
 #: Those of a match whose games are played side by side.
@@ -82,23 +84,15 @@ def gone(processes: list[int]) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> pathlib.Path:
-    """The folder of a match of two games, played by one worker."""
-    folder = tmp_path_factory.mktemp("match") / "kept"
-    done = match(*LITTLE, "--games", "2", "--workers", "1", "--seed", "7", "--output", str(folder))
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 @pytest.mark.wide
-def test_a_match_is_the_same_however_it_is_spread(kept):
+def test_a_match_is_the_same_however_it_is_spread(tmp_path):
     """Two games by one worker and by two; colours alternate, and every game is in the document."""
-    done = match(*LITTLE, "--games", "2", "--workers", "2", "--seed", "7", "--json")
-    assert done.returncode == 0, done.stderr
+    options = (*LITTLE, "--games", "2", "--seed", "7")
+    one, done = match(*options, "--workers", "1", "--output", str(tmp_path)), match(*options, "--workers", "2", "--json")
+    assert one.returncode == done.returncode == 0, one.stderr + done.stderr
     document = json.loads(done.stdout)
     names = ("number", "first_is_black", "result", "opening", "game")
-    records = [json.loads(line) for line in (kept / "games.jsonl").read_text().splitlines()]
+    records = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
     games = [[{name: game[name] for name in names} for game in of] for of in (records, document["records"])]
     assert games[0] == games[1]
     assert [g["first_is_black"] for g in games[0]] == [True, False]
@@ -150,16 +144,19 @@ def test_a_process_that_is_lost_ends_the_match_with_what_is_finished(tmp_path):
     assert "Traceback" not in err
 
 
-def test_a_report_says_what_was_played_by_what(kept, capfd):
+def test_a_report_says_what_was_played_by_what(tmp_path, capfd):
     """Of games that are all there already."""
-    assert cli.main(["match", *LITTLE, "--games", "2", "--workers", "1", "--seed", "7", "--output", str(kept)]) == 0
+    done = match(*FLAT, "--output", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert cli.main(["match", *FLAT, "--output", str(tmp_path)]) == 0
     lines = capfd.readouterr().out.splitlines()
     assert lines[:4] == [
-        "rave against rave:visits=100, 5x5, komi 0.5, 2 random moves, seed 7",
-        "rave: 200 playouts a move, 16 leaves of 8 playouts a round",
-        "rave:visits=100: 100 playouts a move, 16 leaves of 8 playouts a round",
+        "amaf against amaf:visits=100, 5x5, komi 0.5, 2 random moves, seed 7",
+        "amaf: 200 playouts a move",
+        "amaf:visits=100: 100 playouts a move",
         "referee: own",
     ]
+    assert lines[5:] == done.stdout.splitlines()[5:]
     assert lines[4].startswith(f"jaxgo {source.version()}{source.in_words(source.commit())}, 2")
     assert re.match(r"score [0-9.]+ %, 95 % interval [0-9.]+ to [0-9.]+; Elo", lines[5])
 
