@@ -48,11 +48,16 @@ def connected(address: str, library: str) -> Iterator:
             ray.init("local", include_dashboard=False, **quiet)
         else:
             ray.init(address, **quiet)
+    except SystemExit:  # of Ray's own handler of SIGTERM
+        if callable(on_term):
+            on_term(signal.SIGTERM, None)
+        raise
     except Exception as error:  # Ray raises what has no class of its own, too
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClusterError(f"--ray {address}: there is no cluster to connect to: {first}") from error
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, on_term)  # Ray has its own, which ends the process at once
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, on_term)  # Ray has its own, which ends the process at once
     logger = logging.getLogger(f"ray.{library}")
     logger.setLevel(logging.ERROR)
     logger.propagate = False

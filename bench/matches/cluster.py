@@ -23,6 +23,8 @@ from jaxgo.cli import UsageError
 
 #: So often a game, or a worker that begins, is lost before that is taken for no accident.
 MOST_LOSSES = 3
+#: Seconds without any news after which it is looked whether the cluster is still there.
+LOOK = 10.0
 
 
 class Cluster:
@@ -63,6 +65,7 @@ class Cluster:
         awaited: dict[Any, tuple[Any, tuple[Match, int] | None]] = {}
         actors: list[Any] = []
         idle: list[Any] = []
+        silent = 0.0
 
         def begin() -> None:
             actor = ray.remote(num_cpus=self._cores, num_gpus=1 if self._on_gpus else 0)(Player).remote(self._cores)
@@ -74,6 +77,11 @@ class Cluster:
                 begin()
             while left and not stop():
                 done, _ = ray.wait(list(awaited), timeout=0.5)
+                silent = 0.0 if done else silent + 0.5
+                if silent >= LOOK:
+                    silent = 0.0
+                    if not any(node["Alive"] for node in ray.nodes()):
+                        raise RuntimeError("the cluster is lost: none of its nodes is there any more")
                 for reference in done:
                     actor, game = awaited.pop(reference)
                     number = None if game is None else game[1]

@@ -61,9 +61,11 @@ def komis(value, batch: int) -> float | np.ndarray:
         raise TypeError(f"komi must be a number or numbers, not {array.dtype}")
     if array.shape != (batch,):
         raise ValueError(f"komi must be one number or have shape ({batch},), not {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"komi must be finite, not {array[~np.isfinite(array)][0]}")
-    return array.astype(np.float64)
+    with np.errstate(over="ignore"):  # longer floats may be beyond these
+        points = array.astype(np.float64)
+    if not np.isfinite(points).all():
+        raise ValueError(f"komi must be finite, not {array[~np.isfinite(points)][0]}")
+    return points
 
 
 def integers(name: str, values, shape: tuple[int, ...], least: int, most: int, where: np.ndarray | None = None) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 #: What comes of a file that is no npz, one of somebody else's, or damaged.
-_DAMAGED = (
+DAMAGED = (
     KeyError, ValueError, EOFError, TypeError, IndexError, OverflowError, AttributeError, MemoryError, RuntimeError, zlib.error,
     zipfile.BadZipFile,
 )  # fmt: skip
@@ -44,7 +44,7 @@ def blamed_on(path: str | os.PathLike | BinaryIO, writer: str) -> Iterator[None]
     """
     try:
         yield
-    except _DAMAGED as error:
+    except DAMAGED as error:
         name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
         raise ValueError(f"path must be a file that {writer} has written, not {name!r}") from error
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxgo.base import saved
 from jaxgo.cli import UsageError
 from jaxgo.results.evaluation import Evaluation
 
@@ -115,7 +116,7 @@ class Kept:
             with zipfile.ZipFile(self._path) as archive:
                 about = json.loads(archive.read(_MEMBER))
             return Evaluation.load(self._path), about
-        except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        except saved.DAMAGED as error:
             raise UsageError(f"--resume {self._path}: this is no file that --resume has written") from error
         except OSError as error:
             raise UsageError(f"--resume {self._path}: the file cannot be read: {error.strerror}") from error

@@ -3,16 +3,16 @@
 import dataclasses
 import io
 import math
+import sys
 import tokenize
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from jaxgo import BLACK, NO_KO, Evaluation
-from jaxgo.base import checks
+from jaxgo.base import checks, saved
 from jaxgo.base.constants import INT32_MAX, MAX_SIZE, MIN_SIZE
 from jaxgo.results.sums import STATISTICS
 from search.serving.limits import MALFORMED, NOT_ALLOWED, TOO_LARGE, Limits, Refusal
@@ -26,10 +26,7 @@ PLAYOUTS, KOMI, SEED = 1_000, 7.5, 0
 #: Ways to pack that bound what they unpack at a time.
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: What zipfile and numpy raise of files that are none, headers of arrays included, which are Python's literals.
-_UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, TypeError, SyntaxError, tokenize.TokenError,
-    OSError, EOFError,
-)  # fmt: skip
+_UNREADABLE = (*saved.DAMAGED, SyntaxError, tokenize.TokenError, OSError)
 #: Bytes of an array of the answer, besides its numbers.
 _OF_ARRAY = 300
 
@@ -175,6 +172,8 @@ def _array(name: str, data: bytes) -> np.ndarray:
     if left != wanted or min(shape, default=0) < 0:
         raise ValueError(f"{name!r:.60} claims to hold {wanted:,} bytes, and holds {left:,}")
     flat = np.frombuffer(data, dtype, offset=stream.tell()) if wanted else np.zeros(math.prod(shape), dtype)
+    if dtype.kind == "U" and (flat.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder)) > sys.maxunicode).any():
+        raise ValueError(f"{name!r:.60} holds signs that Unicode does not have")
     return flat.reshape(shape, order="F" if fortran else "C")
 
 

@@ -13,6 +13,7 @@ from jaxgo import BLACK, NO_KO, Evaluation, Position
 from jaxgo.backends import programs
 from jaxgo.playing.policies.in_order import policy_of
 from jaxgo.running.pieces import MOST_PIECES, PIECE
+from search.analysis import complaints
 from search.analysis.fields import QueryError, QueueFull
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
@@ -128,15 +129,27 @@ class Engine:
                 return [answer for asked in group for answer in self._alike([asked], stop)]
             text = str(error).replace("stones must", "boards must")
             return [Refusal(NOT_ALLOWED, text, text.partition(" ")[0])]
-        found = jaxgo.evaluate(
+        try:
+            found = self._played(group, position, look)
+        except GivenUp:
+            raise
+        except Exception as error:  # a fault of the program
+            if len(group) > 1:
+                return [answer for asked in group for answer in self._alike([asked], stop)]
+            complaints.tell(error)
+            return [Refusal(FAILED, f"internal error: {type(error).__name__}")]
+        ends = np.cumsum(sizes).tolist()
+        return [packed(_alone(found[end - x.positions : end], x)) for x, end in zip(group, ends)]
+
+    def _played(self, group: list[Boards], position: Position, look: Callable[..., None]) -> Evaluation:
+        first, sizes = group[0], [x.positions for x in group]
+        return jaxgo.evaluate(
             position, np.repeat([x.playouts for x in group], sizes), seed=first.seed,
             komi=np.concatenate([np.broadcast_to(x.komi, x.positions) for x in group]),
             streams=np.concatenate([_streams(x) for x in group]),
             first_playout=np.repeat([x.first_playout for x in group], sizes), statistics=first.statistics,
             policy=self._options.policy, devices=self._options.threads, progress=look,
         )  # fmt: skip
-        ends = np.cumsum(sizes).tolist()
-        return [packed(_alone(found[end - x.positions : end], x)) for x, end in zip(group, ends)]
 
 
 def _alone(part: Evaluation, asked: Boards) -> Evaluation:

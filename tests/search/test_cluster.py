@@ -1,5 +1,6 @@
 """The connection to Ray."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +19,27 @@ def test_an_address_where_nobody_listens_is_told_at_once(form):
         address = form.format(free.getsockname()[1])
         with pytest.raises(ClusterError, match=f"--ray {address}: there is no cluster"), connected(address, "data"):
             pass
+
+
+def test_a_signal_while_it_is_begun_is_for_who_handled_it_before(monkeypatch):
+    """Ray's own handler raises SystemExit with the signal's number."""
+    ray = pytest.importorskip("ray")
+
+    def init(*_, **__) -> None:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(number))
+        signal.raise_signal(signal.SIGTERM)
+
+    def mine(*_) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ray, "init", init)
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        with pytest.raises(KeyboardInterrupt), connected("local", "data"):
+            pass
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.wide

@@ -103,6 +103,17 @@ def test_workers_that_never_begin_end_the_match():
         numbers(FakeRay({(None, 0)}))
 
 
+def test_a_cluster_that_is_lost_ends_the_match(monkeypatch):
+    """Nothing is heard of any more; it would be waited for for ever."""
+    ray = FakeRay()
+    monkeypatch.setattr(ray, "wait", lambda references, timeout: ([], references))
+    made = Cluster(ray, 1)
+    ray._nodes = ()
+    with pytest.raises(RuntimeError, match="the cluster is lost"):
+        next(made.play_all([(None, 1)], 1, lambda: False))
+    assert ray.killed == {1}
+
+
 def test_what_a_game_raises_comes_through():
     ray = FakeRay(fails=3)
     with pytest.raises(ZeroDivisionError, match="in the game"):

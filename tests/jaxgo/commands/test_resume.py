@@ -76,6 +76,12 @@ def test_other_jobs_are_refused(capsys, game: str, tmp_path: pathlib.Path) -> No
     assert error(capsys, *arguments, "--komi", "4") == f"{text}its komi is 3.5, not 4"
     assert error(capsys, *arguments, "--policy", "capture") == f"{text}its playouts asked no policy, not capture"
     assert error(capsys, *arguments, "--move", "1") == f"{text}it is of other positions, of {game}"
+    whole = kept.read_bytes()
+    for change in (slice(60, 90), slice(-8, None)):
+        damaged = bytearray(whole)
+        damaged[change] = b"\xff" * len(damaged[change])
+        kept.write_bytes(damaged)
+        assert error(capsys, *arguments) == f"--resume {kept}: this is no file that --resume has written"
     np.savez(kept, something=np.zeros(3))
     assert error(capsys, *arguments) == f"--resume {kept}: this is no file that --resume has written"
     kept.write_bytes(kept.read_bytes()[:50])

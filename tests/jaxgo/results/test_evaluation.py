@@ -84,6 +84,7 @@ def test_only_what_is_wanted_is_there(positions, whole, wanted):
         ({"statistics": ["wins"]}, ValueError, "statistics must be one of 'margins', 'ownership', 'amaf', not 'wins'"),
         ({"komi": [1.5]}, ValueError, r"komi must be one number or have shape \(3,\), not \(1,\)"),
         ({"komi": [1.5, np.nan, 0.0]}, ValueError, "komi must be finite, not nan"),
+        ({"komi": np.full(3, np.longdouble(2) ** 2000)}, ValueError, "komi must be finite, not inf"),
         ({"komi": ["a", "b", "c"]}, TypeError, "komi must be a number or numbers"),
         ({"sed": 1}, TypeError, "options must be of .*seed, .*, not sed"),
     ],

@@ -13,7 +13,7 @@ from jaxgo.running import jobs
 from search.analysis.options import ServiceOptions
 from search.serving import boards, queries
 from search.serving.engine import Engine
-from search.serving.limits import BUSY, NOT_ALLOWED, Limits, Refusal
+from search.serving.limits import BUSY, FAILED, NOT_ALLOWED, Limits, Refusal
 from tests.search.analysis.talk import Talk
 from tests.search.serving.asking import npz, query
 
@@ -100,6 +100,22 @@ def test_who_is_to_blame_is_told_and_the_others_are_answered(engine):
         "error": "boards must have liberties, but the chain at row 0, column 0 of position 0 has none", "field": "boards"
     }  # fmt: skip
     assert other.status == NOT_ALLOWED and other.field == "ko" and "point 6 of position 0 is occupied" in other.text
+
+
+def test_a_fault_with_one_request_is_not_that_of_those_beside_it(engine, monkeypatch, capfd):
+    evaluate = jaxgo.evaluate
+
+    def fails(*given, komi, **more):
+        if 3 in komi:
+            raise RuntimeError("of the program")
+        return evaluate(*given, komi=komi, **more)
+
+    monkeypatch.setattr(jaxgo, "evaluate", fails)
+    good, bad = (asked(POSITIONS, playouts=50, komi=komi) for komi in (7.5, 3.0))
+    first, refused, last = engine.evaluate([good, bad, good])
+    same(first, evaluate(POSITIONS, 50))
+    assert first == last and (refused.status, refused.text) == (FAILED, "internal error: RuntimeError")
+    assert capfd.readouterr().err.count("\nRuntimeError: of the program") == 1
 
 
 @pytest.mark.parametrize("more", [{"playouts": 100}, {"analyzeTurns": [0, 1], "includeOwnership": True, "seed": 5}])
