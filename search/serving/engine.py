@@ -134,10 +134,12 @@ class Engine:
         except GivenUp:
             raise
         except Exception as error:  # a fault of the program
-            if len(group) > 1:
-                return [answer for asked in group for answer in self._alike([asked], stop)]
-            complaints.tell(error)
-            return [Refusal(FAILED, f"internal error: {type(error).__name__}")]
+            if len(group) == 1:
+                complaints.tell(error)
+                return [Refusal(FAILED, f"internal error: {type(error).__name__}")]
+            found = None
+        if found is None:
+            return [answer for asked in group for answer in self._alike([asked], stop)]
         ends = np.cumsum(sizes).tolist()
         return [packed(_alone(found[end - x.positions : end], x)) for x, end in zip(group, ends)]
 
