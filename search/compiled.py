@@ -6,10 +6,12 @@ are equal on every machine. Where jax keeps what it compiles (see `jaxgo.base.ca
 keeps nothing, nothing is written.
 """
 
+import functools
 import hashlib
 import os
 import pathlib
 import sys
+import threading
 
 import numba
 
@@ -25,8 +27,9 @@ MODULES = (
     "backup", "compiled", "descent", "earnings", "histories", "knowledge", "nodes", "priors", "rows", "selection", "terms",
     "tree", "values",
 )  # fmt: skip
-#: Functions of which nobody has said yet where they are to be kept.
+#: Functions of which nobody has said yet where they are to be kept, and who sees to it: threads make trees at the same time.
 _anywhere: list = []
+_keeping = threading.Lock()
 
 
 #: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own
@@ -85,24 +88,33 @@ def keep_loops() -> None:
 
     Until then a program may say where jax is to keep what it compiles, whatever it has imported.
     """
-    folder = _folder() if _anywhere else None
-    if folder is None:
+    if not _anywhere:
         return
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
-    try:
-        while _anywhere:
-            _anywhere.pop().enable_caching()
-    finally:
-        numba.config.CACHE_DIR = before
+    with _keeping:
+        place = _place() if _anywhere else None
+        folder = None if place is None else _folder(place)
+        if folder is None:
+            return
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+        try:
+            for function in _anywhere:
+                function.enable_caching()
+        finally:
+            numba.config.CACHE_DIR = before
+        _anywhere.clear()
 
 
-def _folder() -> str | None:
-    """Where compiled loops are kept: a folder of this version's own, beside jax's programs; None where none can be."""
+def _place() -> str | None:
+    """Where jax keeps programs; None where it keeps none, or none on a disk."""
     place = os.environ.get("JAX_COMPILATION_CACHE_DIR")
     if not place and "jax" in sys.modules:
         place = getattr(sys.modules["jax"].config, "jax_compilation_cache_dir", None)
-    if not place or "://" in place:  # jax can keep programs in buckets of the cloud
-        return None
+    return None if not place or "://" in place else place  # jax can keep programs in buckets of the cloud
+
+
+@functools.cache
+def _folder(place: str) -> str | None:
+    """Where compiled loops are kept there: a folder of this version's own; None where none can be."""
     files = [pathlib.Path(__file__).with_name(f"{name}.py") for name in MODULES]
     files += [pathlib.Path(module.__file__) for module in CONSTANTS]
     source = b"".join(path.read_bytes() for path in files if path.exists())

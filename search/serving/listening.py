@@ -19,13 +19,19 @@ class _Closing:
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop):
         self._transport, self._loop = transport, loop
+        self._end: asyncio.TimerHandle | None = None
 
     def __getattr__(self, name: str):
         return getattr(self._transport, name)
 
     def close(self) -> None:
         self._transport.close()
-        self._loop.call_later(_LAST, self._transport.abort)
+        self._end = self._end or self._loop.call_later(_LAST, self._transport.abort)
+
+    def lost(self) -> None:
+        """The connection is closed: nothing of it is kept."""
+        if self._end is not None:
+            self._end.cancel()
 
 
 class _Watched(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -33,12 +39,14 @@ class _Watched(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     alone, and until the next byte. Connections are few, and who is silent would keep others out."""
 
     def connection_made(self, transport) -> None:
-        super().connection_made(_Closing(transport, self.loop))
+        self._closing = _Closing(transport, self.loop)
+        super().connection_made(self._closing)
         self._watch = self.loop.call_later(_FIRST, self._look, None)
 
     def connection_lost(self, exc) -> None:
         self._watch.cancel()
         super().connection_lost(exc)
+        self._closing.lost()
 
     def _look(self, before) -> None:
         """Closes it, unless a request is under way, or has been since the last look, at which `before` was the last."""

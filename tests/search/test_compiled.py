@@ -45,3 +45,29 @@ Tree(2, 1 << 20)
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=without, timeout=300)
     assert list(tmp_path.glob("tree-*/**/*.nbi"))
 
+
+
+def test_threads_may_make_their_first_trees_at_the_same_time(tmp_path):
+    program = """
+import sys, threading
+import search.tree
+import jaxgo
+from search.compiled import _anywhere, keep_loops
+jaxgo.keep_compiled(sys.argv[1])
+sys.setswitchinterval(1e-6)
+wrong, together = [], threading.Barrier(8)
+def make():
+    together.wait()
+    try:
+        keep_loops()
+    except Exception as error:
+        wrong.append(error)
+    else:
+        wrong.extend(_anywhere)
+threads = [threading.Thread(target=make) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not wrong, wrong
+"""
+    without = {name: value for name, value in os.environ.items() if "CACHE" not in name}
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=without, timeout=300)
