@@ -5,7 +5,10 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import search
 import search.rounds  # and so all of them
@@ -47,27 +50,23 @@ Tree(2, 1 << 20)
 
 
 
-def test_threads_may_make_their_first_trees_at_the_same_time(tmp_path):
-    program = """
-import sys, threading
-import search.tree
-import jaxgo
-from search.compiled import _anywhere, keep_loops
-jaxgo.keep_compiled(sys.argv[1])
-sys.setswitchinterval(1e-6)
-wrong, together = [], threading.Barrier(8)
-def make():
-    together.wait()
-    try:
-        keep_loops()
-    except Exception as error:
-        wrong.append(error)
-    else:
-        wrong.extend(_anywhere)
-threads = [threading.Thread(target=make) for _ in range(8)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-assert not wrong, wrong
-"""
-    without = {name: value for name, value in os.environ.items() if "CACHE" not in name}
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=without, timeout=300)
+def test_threads_may_make_their_first_trees_at_the_same_time(tmp_path, monkeypatch):
+    """None goes on before all loops are kept."""
+    kept = []
+
+    class Function:
+        def enable_caching(self) -> None:
+            time.sleep(0.05)
+            kept.append(self)
+
+    monkeypatch.setattr(compiled, "_anywhere", [Function() for _ in range(3)])
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path))
+    together = threading.Barrier(4)
+
+    def make() -> int:
+        together.wait()
+        compiled.keep_loops()
+        return len(kept)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert [made.result() for made in [threads.submit(make) for _ in range(4)]] == [3] * 4
