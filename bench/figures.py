@@ -35,7 +35,8 @@ OUTPUTS = {
     "playouts with moves": "`playouts(moves=True)`: every move too",
 }
 POLICIES = {
-    "capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "patterns": "`Patterns`",
+    "capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "nakade": "`Nakade`",
+    "no-self-atari": "`NoSelfAtari`", "patterns": "`Patterns`",
 }  # fmt: skip
 SEARCHES = {
     "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE", "rave, 64 x 8": "RAVE, rounds of 64 leaves x 8 playouts",

@@ -52,6 +52,8 @@ POLICIES = {
     "capture": lambda position, played: jaxgo.Capture(0.5),
     "reply": lambda position, played: jaxgo.LastGoodReply(jaxgo.Replies(position.size).update(played, position)),
     "advisor": lambda position, played: jaxgo.Advisor(0.5, jaxgo.AdvisorTable(position.size).update(played, position)),
+    "nakade": lambda position, played: jaxgo.Nakade(),
+    "no-self-atari": lambda position, played: jaxgo.NoSelfAtari(),
     "patterns": lambda position, played: jaxgo.Patterns(),
 }
 LEARNED = 1000

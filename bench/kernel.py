@@ -92,10 +92,10 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
 
 def _policies(size: int) -> list["Policy"]:
     """Those that are counted, always asked; tables as they may be."""
-    from jaxgo import Advisor, AdvisorTable, Capture, LastGoodReply, Patterns, Replies
+    from jaxgo import Advisor, AdvisorTable, Capture, LastGoodReply, Nakade, NoSelfAtari, Patterns, Replies
 
     taught = LastGoodReply(Replies(size)), Advisor(0.5, AdvisorTable(size))
-    return [Capture(1.0), *(policy.typical() for policy in taught), Patterns()]
+    return [Capture(1.0), *(policy.typical() for policy in taught), Nakade(), NoSelfAtari(), Patterns()]
 
 
 def tables(made: Mapping[str, object]) -> list[report.Table | str]:

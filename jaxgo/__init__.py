@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from jaxgo.playing.policies.last_good_reply import LastGoodReply as LastGoodReply
     from jaxgo.playing.policies.last_good_reply import Replies as Replies
     from jaxgo.playing.policies.mercy import Mercy as Mercy
+    from jaxgo.playing.policies.nakade import Nakade as Nakade
+    from jaxgo.playing.policies.no_self_atari import NoSelfAtari as NoSelfAtari
     from jaxgo.playing.policies.patterns import Patterns as Patterns
     from jaxgo.records import sgf as sgf
     from jaxgo.records.boards import from_pgx as from_pgx
@@ -79,6 +81,8 @@ _HOMES = {
     "NO_KO": "base.constants",
     "NUM_PLANES": "board.observation",
     "NUM_SYMMETRIES": "board.symmetries",
+    "Nakade": "playing.policies.nakade",
+    "NoSelfAtari": "playing.policies.no_self_atari",
     "Patterns": "playing.policies.patterns",
     "Playouts": "results.playouts",
     "Position": "board.position",

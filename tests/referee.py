@@ -295,7 +295,7 @@ def validate_playout(
         board: [P] the final stones the engine gave.
         captured: Per ply, whether it captured; as long as `moves`.
         preferred: Called with a position, the moves before it and its candidates; gives those, in rising order, of which the move
-            must be one. By default it is all of them.
+            must be one; the pass alone where it must be that. By default it is all of them.
 
     Returns:
         The choices of the playout, passes left out.
@@ -309,12 +309,12 @@ def validate_playout(
     for ply, move in enumerate(plies[:num_plies]):
         assert not game.is_over, f"ply {ply} comes after the end\n{game}"
         candidates = game.candidates()
+        chosen = preferred(game, plies[:ply], candidates)
         if move == game.pass_move:
-            assert not candidates, f"ply {ply} passes, but {candidates} could be played\n{game}"
+            assert chosen in ([], [move]), f"ply {ply} passes, but {chosen} could be played\n{game}"
         else:
             reason = game.why_illegal(move) or "own eye"
             assert move in candidates, f"ply {ply}, {move}, is not one of {candidates}: {reason}\n{game}"
-            chosen = preferred(game, plies[:ply], candidates)
             assert move in chosen, f"ply {ply}: {move} is not one of {chosen}\n{game}"
             choices.append(Choice(ply, len(chosen), chosen.index(move)))
         taken = game.play(move)

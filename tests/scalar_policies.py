@@ -14,7 +14,8 @@ from tests.positions import validate
 from tests.referee import Choice, Game
 
 Sets = Callable[[Game, Sequence[int]], list[list[int]]]
-"""Of a position and the moves before it in the playout: the sets of points that a policy prefers, the first above the second."""
+"""Of a position and the moves before it in the playout: the sets of points that a policy prefers, the first above the second. The
+pass stands in a set of its own."""
 
 
 def captures(game: Game, moves: Sequence[int] = ()) -> list[list[int]]:
@@ -98,6 +99,55 @@ def last_good_reply(table: jaxgo.Replies) -> Sets:
     return lambda game, moves: [[int(replies[int(game.to_play < 0), moves[-1]])]] if moves else []
 
 
+#: Of the shapes with a vital point: how many points of the eye space lie beside each of its points, in order, and beside that one.
+VITAL = {(1, 1, 2): 2, (1, 1, 1, 3): 3, (1, 1, 1, 1, 4): 4, (1, 2, 2, 2, 3): 3, (1, 1, 2, 2, 2, 4): 4}
+
+
+def vital_points(game: Game, seeds: Iterable[int] | None = None) -> list[int]:
+    """The vital points of eye spaces, of those that hold some points or of all, with only the other player's stones around."""
+    beside, found = referee.orthogonals(game.size), set()
+    for seed in range(game.num_points) if seeds is None else seeds:
+        if game.stones[seed]:
+            continue
+        space, reached = {seed}, [seed]
+        while reached:
+            more = {n for n in beside[reached.pop()] if game.stones[n] == 0} - space
+            space |= more
+            reached += more
+        if any(game.stones[n] == game.to_play for point in space for n in beside[point]):
+            continue
+        inside = {point: sum(n in space for n in beside[point]) for point in space}
+        most = VITAL.get(tuple(sorted(inside.values())))
+        found |= {point for point in space if inside[point] == most}
+    return sorted(found)
+
+
+def nakade(game: Game, moves: Sequence[int]) -> list[list[int]]:
+    """`jaxgo.Nakade`: the vital points of the eye spaces beside the last move."""
+    return [vital_points(game, referee.orthogonals(game.size)[moves[-1]])] if moves and moves[-1] < game.pass_move else []
+
+
+def self_atari(game: Game, point: int) -> bool:
+    """Whether a move captures nothing and makes a chain of several stones with one liberty."""
+    after = game.copy()
+    if after.play(point):
+        return False
+    members, liberties = after.chain(point)
+    return len(members) > 1 and len(liberties) == 1
+
+
+def no_self_atari(sets: Sets | None = None) -> Sets:
+    """`jaxgo.NoSelfAtari` before another policy, or alone: what that one prefers, all, and the pass, without self-ataris."""
+
+    def careful(game: Game, moves: Sequence[int]) -> list[list[int]]:
+        legal = game.candidates()
+        each = [*(sets(game, moves) if sets else []), legal]
+        no_self_ataris = [[point for point in points if point in legal and not self_atari(game, point)] for points in each]
+        return [*no_self_ataris, [game.pass_move]]
+
+    return careful
+
+
 def around(size: int, point: int) -> list[int]:
     """The up to eight points around a point."""
     return sorted({*referee.orthogonals(size)[point], *referee.diagonals(size)[point]})
@@ -173,11 +223,11 @@ def choices(start: Game, played: jaxgo.Playouts, index: int, count: int, sets: S
     """The choices of the first playouts of a position, each among the set that its policy, always asked, must take.
 
     Asserts that the playouts keep all rules, and that each move is of the first of the policy's sets that has a legal point which
-    fills no own eye, or of all such points where none has.
+    fills no own eye, or of all such points where none has; and that it passes only where there are none, or that is preferred.
     """
 
     def preferred(game: Game, moves: Sequence[int], candidates: list[int]) -> list[int]:
-        wanted = ([p for p in points if p in candidates] for points in sets(game, moves))
+        wanted = ([p for p in points if p in [*candidates, game.pass_move]] for points in sets(game, moves))
         return next((points for points in wanted if points), candidates)
 
     return [choice for made in validate(start, played, index, count, preferred=preferred) for choice in made]

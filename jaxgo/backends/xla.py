@@ -227,8 +227,8 @@ def empty(
     log = (word,) * (LOGGED // 2) if longest is not None else ()
     memory = last = None
     if wants is not None:
-        last, black, bound = (whole if wanted else None for wanted in wants)
-        memory = Memory(word, last, black, bound, harmless=board if wants.captures else ())
+        last = whole if wants.last else None
+        memory = Memory.fresh(wants, word, last, whole, whole, board)
     return Flight(
         lanes=Lanes(board, board, board, board, board, played, played, whole, word, word, over, whole, whole, log, memory),
         item=none, black=whole, ready=Ready(board, board, whole, whole, whole, word, word, none, last), slot=(word,) * columns,

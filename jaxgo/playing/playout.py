@@ -121,11 +121,7 @@ def fresh_lanes(
     no_moves = jnp.full_like(ready.counter, NO_EVENT << 16 | NO_EVENT)
     memory = None
     if wants is not None:
-        memory = Memory(
-            begun=ready.counter, last=ready.last,
-            black=ready.black if wants.colour else None, bound=zero if wants.captures else None,
-            harmless=none if wants.captures else (),
-        )  # fmt: skip
+        memory = Memory.fresh(wants, ready.counter, ready.last, ready.black, zero, none)
     return Lanes(
         own=ready.own, opp=ready.opp, barred=bb.one_point(g, ready.ko), dead=none, reach=none,
         played=none if first_plays else (), starter=none if first_plays else (),

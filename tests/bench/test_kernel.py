@@ -66,7 +66,9 @@ def test_machine_code(size):
         assert 32 < entry["registers"] <= 255 and entry["spilled"] == 0
         assert 150 < entry["tick"] < entry["instructions"]
         assert 0.8 < entry["efficiency"] < 1 and entry["changing"] < 0.1
-    assert [entry["policy"] for entry in made["policies"]] == ["Capture", "LastGoodReply", "Advisor", "Patterns"]
+    assert [entry["policy"] for entry in made["policies"]] == [
+        "Capture", "LastGoodReply", "Advisor", "Nakade", "NoSelfAtari", "Patterns",
+    ]
     for entry in made["policies"]:
         assert 32 < entry["registers"] <= 255 and 0.8 < entry["times"] < 10
     assert [x["per_lane"] for x in made["rounds"]] == list(kernel.PER_LANE)

@@ -9,6 +9,7 @@ import jax
 
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.policies.no_self_atari import careful_among
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.tick import Lanes, Preference, Wants
 
@@ -69,8 +70,15 @@ class InOrder(Policy):
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """Those of each in turn."""
-        each = zip(self.policies, known)
-        return [x for i, (policy, its) in enumerate(each) for x in policy.preferences(g, lanes, points, its, coin + i)]
+        found: list[Preference] = []
+        careful = None
+        for number, (policy, its) in enumerate(zip(self.policies, known), coin):
+            begins = policy.careful(its, number)
+            if begins is None:
+                found += [x._replace(careful=careful) for x in policy.preferences(g, lanes, points, its, number)]
+            else:
+                careful = begins
+        return found if careful is None else [*found, careful_among(points, careful)]
 
     def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
         """By each in turn."""

@@ -6,13 +6,15 @@ from jaxgo.playing.policies.capture import Capture
 from jaxgo.playing.policies.in_order import Uniform
 from jaxgo.playing.policies.last_good_reply import LastGoodReply, Replies
 from jaxgo.playing.policies.mercy import Mercy
+from jaxgo.playing.policies.nakade import Nakade
+from jaxgo.playing.policies.no_self_atari import NoSelfAtari
 from jaxgo.playing.policies.patterns import Patterns
 from jaxgo.playing.policies.policy import Policy
 
 #: How policies are written, for people.
 SYNTAX = (
-    "capture[:Q], patterns[:P], replies:P[:REPLIES.npz], advisor:P[:TABLE.npz], mercy:STONES and uniform, with commas between "
-    "them"
+    "capture[:Q], nakade[:P], no-self-atari[:P], patterns[:P], replies:P[:REPLIES.npz], advisor:P[:TABLE.npz], mercy:STONES and "
+    "uniform, with commas between them"
 )
 
 
@@ -41,6 +43,10 @@ def _policy_of(part: str, text: str) -> Policy:
         return Uniform()
     if name == "capture" and len(values) < 2:
         return Capture(probability)
+    if name == "nakade" and len(values) < 2:
+        return Nakade(probability)
+    if name == "no-self-atari" and len(values) < 2:
+        return NoSelfAtari(probability)
     if name == "patterns" and len(values) < 2:
         return Patterns(probability)
     if name == "replies" and values:

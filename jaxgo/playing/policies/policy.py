@@ -14,7 +14,7 @@ from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.draws import CHANCES
-from jaxgo.playing.tick import Lanes, Preference, Wants
+from jaxgo.playing.tick import Coin, Lanes, Preference, Wants
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts
@@ -104,6 +104,10 @@ class Policy:
           coin: the number of its coin.
         """
         raise NotImplementedError
+
+    def careful(self, known: Any, coin: int) -> Coin | None:
+        """The coin that says whether self-ataris are passed over among what the policies after it prefer; None: as before it."""
+        return None
 
     def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
         """The lanes after a tick in which it was asked, of which it may end some; elementwise."""

@@ -27,11 +27,15 @@ def policies(size: int) -> dict[str, Policy | None]:
     """Each, alone and in order, with tables such as they may have."""
     found = {
         "uniform": None, "capture": jaxgo.Capture(0.7), "mercy": jaxgo.Mercy(10), "patterns": jaxgo.Patterns(),
+        "nakade": jaxgo.Nakade(0.7), "no self-atari": jaxgo.NoSelfAtari(0.8),
         "save": jaxgo.Patterns(match=False, capture=False), "match": jaxgo.Patterns(save=False, capture=False),
         "replies": jaxgo.LastGoodReply(jaxgo.Replies(size)).typical(),
         "advisor": jaxgo.Advisor(0.5, jaxgo.AdvisorTable(size), suggestions=3).typical(),
     }  # fmt: skip
-    found["all"] = InOrder([jaxgo.Mercy(20), found["replies"], found["advisor"], jaxgo.Patterns(0.8), jaxgo.Capture(0.5)])
+    found["all"] = InOrder([
+        jaxgo.Mercy(20), found["replies"], jaxgo.NoSelfAtari(0.7), found["advisor"], jaxgo.Nakade(0.5), jaxgo.Patterns(0.8),
+        jaxgo.Capture(0.5),
+    ])  # fmt: skip
     return found
 
 

@@ -175,12 +175,16 @@ def policies(size: int) -> dict[str, Policy]:
     """Each, with tables such as they may have."""
     found = {
         "capture": jaxgo.Capture(0.7), "mercy": jaxgo.Mercy(10), "patterns": jaxgo.Patterns(),
+        "nakade": jaxgo.Nakade(0.7), "no self-atari": jaxgo.NoSelfAtari(0.8),
         "patterns that do not save": jaxgo.Patterns(0.9, save=False),
         "replies": jaxgo.LastGoodReply(jaxgo.Replies(size)).typical(),
         "advisor": jaxgo.Advisor(0.5, jaxgo.AdvisorTable(size), suggestions=3).typical(),
         "advisor by points": jaxgo.Advisor(0.5, jaxgo.AdvisorTable(size, "point"), suggestions=3).typical(),
     }  # fmt: skip
-    found["all"] = InOrder([jaxgo.Mercy(20), found["replies"], found["advisor"], jaxgo.Patterns(0.8), jaxgo.Capture(0.5)])
+    found["all"] = InOrder([
+        jaxgo.Mercy(20), found["replies"], jaxgo.NoSelfAtari(0.7), found["advisor"], jaxgo.Nakade(0.5), jaxgo.Patterns(0.8),
+        jaxgo.Capture(0.5),
+    ])  # fmt: skip
     return found
 
 

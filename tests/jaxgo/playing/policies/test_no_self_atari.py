@@ -1,0 +1,115 @@
+"""Self-ataris are passed over, and nothing else is; what is left is chosen uniformly."""
+
+import numpy as np
+import pytest
+
+import jaxgo
+from tests import chi_square, referee, scalar_policies
+from tests.positions import from_games
+from tests.referee import Game
+
+#: Playouts that the referee replays; on 9x9 they pass through some 11,000 positions.
+PLAYOUTS = 105
+
+# Black plays anywhere but at the points that are named, and in his eyes.
+DIAGRAMS = {
+    "short of liberties": """
+        a X O . .
+        X O . . .
+        O . . . .
+        . . . . .
+        . . . . .
+    """,
+    "with a stone alone it is none": """
+        . O . . .
+        O . . . .
+        . . . . .
+        . . . . .
+        . . . . .
+    """,
+    "both share two liberties": """
+        a X O . .
+        b X O . .
+        O O O . .
+        . . . . .
+        . . . . .
+    """,
+    "what captures is none": """
+        . X O X .
+        O O O X .
+        X X X . .
+        . . . . .
+        . . . . .
+    """,
+    "a long chain with its liberties at its ends": """
+        a X X X X
+        O O O O X
+        . . . O X
+        . . . O X
+        O O O O b
+    """,
+}  # fmt: skip
+#: On the whole board: who plays first at one of its two points loses all.
+SEKI = referee.parse(
+    """
+        X X . O O
+        X X X O O
+        X X X O O
+        X X X O O
+        X X . O O
+    """
+)[0]
+
+
+@pytest.fixture(scope="module")
+def first_moves() -> jaxgo.Playouts:
+    """First moves in the diagrams."""
+    games = [referee.parse(text)[0] for text in DIAGRAMS.values()]
+    return jaxgo.playouts(from_games(*games), 4000, seed=2, max_plies=1, moves=True, policy=jaxgo.NoSelfAtari()).moves[..., 0]
+
+
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_diagrams(first_moves, name):
+    (game, named), index = referee.parse(DIAGRAMS[name]), [*DIAGRAMS].index(name)
+    assert game.every_stone_has_liberties()
+    expected = [point for point in game.candidates() if point not in named.values()]
+    assert scalar_policies.no_self_atari()(game, [])[0] == expected
+    points, counts = np.unique(first_moves[index], return_counts=True)
+    assert points.tolist() == expected
+    assert chi_square.uniform_p_value(counts) > chi_square.ALPHA
+
+
+def test_a_seki_stands():
+    """Asked always, both players pass; asked in half of the plies, now and then one breaks it; uniform playouts always do."""
+    for p, stands in ((1.0, (1.0, 1.0)), (0.5, (0.2, 0.3)), (0.0, (0.0, 0.0))):
+        played = jaxgo.playouts(from_games(SEKI), 1000, seed=4, policy=jaxgo.NoSelfAtari(p))
+        least, most = stands  # where it is a quarter, four standard errors of 0.014
+        assert least <= ((played.length == 2) & (played.margin == 3)).mean() <= most
+
+
+def test_every_move_is_uniform_among_the_others():
+    """In 10^4 positions, asked always: the sets are the scalar version's, and the choice in them is uniform."""
+    played = jaxgo.playouts(jaxgo.Position.empty(9), PLAYOUTS, seed=3, moves=True, policy=jaxgo.NoSelfAtari())
+    made = scalar_policies.choices(Game(9), played, 0, PLAYOUTS, scalar_policies.no_self_atari())
+    assert len(made) > 10_000
+    assert chi_square.ranks_p_value(scalar_policies.by_number(made), 60) > chi_square.ALPHA
+
+
+@pytest.mark.parametrize(("policy", "sets"), [(jaxgo.Patterns(), scalar_policies.patterns()), (jaxgo.Capture(), scalar_policies.captures)])
+def test_it_goes_for_what_comes_after_it(policy, sets):
+    """On 5x5, from the empty board: what another policy prefers, without self-ataris."""
+    played = jaxgo.playouts(jaxgo.Position.empty(5), 100, seed=3, moves=True, policy=[jaxgo.NoSelfAtari(), policy])
+    made = scalar_policies.choices(Game(5), played, 0, 100, scalar_policies.no_self_atari(sets))
+    assert len(made) > 2_000
+    assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
+
+
+def test_what_comes_before_it_is_left_alone():
+    """Of the matches of a policy that comes first, some are self-ataris, and are played."""
+    sets = scalar_policies.patterns(save=False, match=True, capture=False)
+    policy = [jaxgo.Patterns(save=False, capture=False), jaxgo.NoSelfAtari()]
+    played = jaxgo.playouts(jaxgo.Position.empty(5), 100, seed=3, moves=True, policy=policy)
+    made = scalar_policies.choices(
+        Game(5), played, 0, 100, lambda game, moves: [*sets(game, moves), *scalar_policies.no_self_atari()(game, moves)]
+    )
+    assert len(made) > 2_000
