@@ -72,8 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--komi", type=arguments.komi, metavar="K", help="default: the record's, else 7.5")
     seed_help = "of the random numbers (default: 0)"
     parser.add_argument("--seed", type=arguments.count(0, arguments.SEED_MAX), default=0, metavar="S", help=seed_help)
-    parser.add_argument("--policy", metavar="P,...", help="whom playouts ask for their moves: capture:0.9, patterns, "
-        "advisor:0.5:TABLE.npz, replies:0.5:REPLIES.npz, uniform; the first that has one decides (default: uniform)")  # fmt: skip
+    parser.add_argument("--policy", metavar="P,...", help="whom playouts ask for their moves: capture:0.9, nakade, "
+        "patterns, advisor:0.5:TABLE.npz, replies:0.5:REPLIES.npz, mercy:40, uniform; the first that has one decides, and "
+        "no-self-atari:0.9 before them has them pass over such moves (default: uniform)")  # fmt: skip
     mistakes_help = "also the N moves of the game that lost most, and what was better; takes about as long as --all"
     parser.add_argument("--mistakes", type=arguments.count(1), metavar="N", help=mistakes_help)
     judge_help = "who finds the mistakes: playouts, or the search, which sees what needs an answer (default: playouts)"
