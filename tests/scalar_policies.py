@@ -128,12 +128,13 @@ def nakade(game: Game, moves: Sequence[int]) -> list[list[int]]:
 
 
 def self_atari(game: Game, point: int) -> bool:
-    """Whether a move captures nothing and makes a chain of several stones with one liberty."""
+    """Whether a move captures nothing and makes a chain with one liberty, of which no nakade can be made once it is taken."""
     after = game.copy()
     if after.play(point):
         return False
     members, liberties = after.chain(point)
-    return len(members) > 1 and len(liberties) == 1
+    beside = tuple(sorted(sum(n in members for n in referee.orthogonals(game.size)[member]) for member in members))
+    return len(liberties) == 1 and len(members) > 3 and beside not in {*VITAL, (2, 2, 2, 2)}
 
 
 def no_self_atari(sets: Sets | None = None) -> Sets:

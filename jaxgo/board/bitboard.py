@@ -92,6 +92,18 @@ def neighbours(g: Geometry, a: Board) -> Board:
     )
 
 
+def sides(g: Geometry, a: Board) -> tuple[Board, Board, Board, Board]:
+    """The points whose northern, southern, western, eastern neighbour is in a set; bits may leave the board."""
+    return from_north(g, a), from_south(g, a), tuple(x << g.word(1) for x in a), tuple(down(x, 1) for x in a)
+
+
+def beside_several(g: Geometry, a: Board) -> tuple[Board, Board]:
+    """The points with two or more neighbours in a set, and those with three or more; bits may leave the board."""
+    around = list(zip(*sides(g, a)))
+    two = tuple((n | s) & (w | e) | n & s | w & e for n, s, w, e in around)
+    return two, tuple(n & s & (w | e) | w & e & (n | s) for n, s, w, e in around)
+
+
 def moved(g: Geometry, a: Board, dy: int, dx: int) -> Board:
     """A set moved by a row south or north and a column east or west, or neither; bits may leave the board."""
     a = from_north(g, a) if dy > 0 else from_south(g, a) if dy < 0 else a

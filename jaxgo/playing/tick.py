@@ -51,7 +51,7 @@ CAPTURE = 1 << 14
 UNDECIDED, SUICIDE, LEGAL, CAPTURES = range(4)
 #: What is found instead of LEGAL about a move that does not do what it had to: it is not played.
 REFUSED = -1
-#: What a move may have to do: capture, or leave a chain of several stones with two liberties, if it captures nothing.
+#: What a move may have to do: capture, or leave its chain with two liberties, if it captures nothing and is no nakade.
 MUST_CAPTURE, MUST_BREATHE = 1, 2
 
 
@@ -336,16 +336,27 @@ def append(log: tuple[jax.Array, ...], move, found) -> tuple[jax.Array, ...]:
 
 
 def chain_of(g: Geometry, lanes: Lanes, move, continued) -> tuple[Board, jax.Array, jax.Array]:
-    """(what is found of the chain that a move makes, one sweep further; bool, whether it is short of liberties: several stones,
-    and no two liberties seen; bool, whether that is all of it)."""
+    """(what is found of the chain that a move makes, one sweep further; bool, whether no two liberties of it are seen; bool,
+    whether that is all of it)."""
     assert lanes.memory is not None
     stone = bb.one_point(g, move)
     through = bb.either(lanes.own, stone)
     chain = bb.spread(g, bb.choose(continued != np.int32(0), lanes.memory.chain, stone), through)
     around = bb.neighbours(g, chain)
     liberties = bb.both(around, bb.complement(g, bb.either(through, lanes.opp)))
-    short = (bb.count(liberties) < np.int32(2)) & bb.any_point(bb.without(chain, stone))
-    return chain, short, ~bb.any_point(bb.without(bb.both(around, through), chain))
+    return chain, bb.count(liberties) < np.int32(2), ~bb.any_point(bb.without(bb.both(around, through), chain))
+
+
+def leaves_one_eye(g: Geometry, chain: Board) -> jax.Array:
+    """bool: whoever takes this chain has an eye space that a stone on its vital point makes one eye: of up to three stones, or of
+    four to six in one of the shapes of `jaxgo.playing.policies.nakade`, or the square of four.
+
+    A shape is told by how many stones have two others of it beside them, or three; in the square all have two.
+    """
+    two, three = bb.beside_several(g, chain)
+    stones, with_two, with_three = bb.count(chain), bb.count(bb.both(chain, two)), bb.count(bb.both(chain, three))
+    vital = (with_three == np.int32(1)) & ((with_two == np.int32(1)) | (with_two == np.int32(4))) & (stones <= np.int32(6))
+    return (stones <= np.int32(3)) | vital | ((stones == np.int32(4)) & (with_two == np.int32(4)))
 
 
 def remember(g: Geometry, memory: Memory, move, counter, bound, found, chain: Board) -> Memory:
@@ -403,7 +414,7 @@ def tick(g: Geometry, lanes: Lanes, policy: Ask | None = None, waits: jax.Array 
             if memory.cramped:
                 chain, short, whole = chain_of(g, lanes, move, undecided)
                 short = harmless & short & (bound == np.int32(MUST_BREATHE)) & (move != np.int32(g.pass_index))
-                refused, open_yet = refused | (short & whole), short & ~whole
+                refused, open_yet = refused | (short & whole & ~leaves_one_eye(g, chain)), short & ~whole
                 # Then the next tick decides anew whether the move is legal, from its start, while it finds more of the chain.
                 stone = bb.one_point(g, move)
                 beside = bb.neighbours(g, bb.complement(g, bb.either(bb.either(lanes.own, stone), lanes.opp)))

@@ -54,30 +54,18 @@ def vital_points(g: Geometry, own: Board, opp: Board) -> Board:
     """
     empty = bb.complement(g, bb.either(own, opp))
     enclosed = bb.without(empty, bb.neighbours(g, own))
-    two, three = _beside(g, empty)
+    two, three = bb.beside_several(g, empty)
     tips, bends = bb.without(enclosed, two), bb.without(bb.both(enclosed, two), three)
-    north, south, west, east = _sides(g, bb.without(empty, tips))
+    north, south, west, east = bb.sides(g, bb.without(empty, tips))
     more_than_tips = bb.either(bb.either(north, south), bb.either(west, east))
     found = bb.without(two, more_than_tips)
-    bend_north, bend_south, bend_west, bend_east = _sides(g, bends)
+    bend_north, bend_south, bend_west, bend_east = bb.sides(g, bends)
     for bend, other in (bend_north, south), (bend_south, north):
-        _, _, corner_west, corner_east = _sides(g, bend)
+        _, _, corner_west, corner_east = bb.sides(g, bend)
         for corner, beside, opposite in (corner_west, bend_west, east), (corner_east, bend_east, west):
             bulky = bb.both(bb.both(bend, beside), bb.both(corner, three))
             found = bb.either(found, bb.without(bulky, bb.either(other, opposite)))
     return bb.both(found, enclosed)
-
-
-def _beside(g: Geometry, a: Board) -> tuple[Board, Board]:
-    """The points beside two of a set or more, and beside three or more; bits may leave the board."""
-    sides = list(zip(*_sides(g, a)))
-    two = tuple((n | s) & (w | e) | n & s | w & e for n, s, w, e in sides)
-    return two, tuple(n & s & (w | e) | w & e & (n | s) for n, s, w, e in sides)
-
-
-def _sides(g: Geometry, a: Board) -> tuple[Board, Board, Board, Board]:
-    """The points whose northern, southern, western and eastern neighbour is in a set; bits may leave the board."""
-    return bb.from_north(g, a), bb.from_south(g, a), tuple(x << g.word(1) for x in a), tuple(bb.down(x, 1) for x in a)
 
 
 def _near(g: Geometry, own: Board, opp: Board, last: jax.Array) -> Board:

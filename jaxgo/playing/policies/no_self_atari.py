@@ -1,8 +1,8 @@
-"""No self-atari: moves that leave several stones with one liberty are passed over.
+"""No self-atari: moves that leave a chain with one liberty, for nothing, are passed over.
 
 Uniform playouts fill liberties that both players share, and so end every seki, and lose groups that live by two liberties alone.
-michi and Pachi refuse such moves likewise, with some probability, as now and then they are right; single stones, which are
-thrown in to make an eye false or a liberty fewer, are let be.
+michi and Pachi refuse such moves likewise, with some probability, as now and then they are right. What is right more often is let
+be: stones that are thrown in, and those inside an eye space that have to be taken, as they leave one that makes one eye.
 """
 
 from typing import Any
@@ -17,8 +17,10 @@ from jaxgo.playing.tick import Coin, Lanes, Preference, Wants
 
 
 class NoSelfAtari(Policy):
-    """Passes over self-ataris, where it is asked: moves that capture nothing, and leave a chain of two stones or more with one
-    liberty.
+    """Passes over self-ataris, where it is asked: moves that capture nothing, and leave a chain with one liberty.
+
+    Chains of up to three stones are none, nor are the square of four and the shapes of `Nakade`: where they are taken, a stone on
+    the vital point leaves one eye.
 
     That goes for what the policies after it prefer, and for all legal points, where none of them has a move; where all of these
     are self-ataris, it passes. Those that stand before it are left alone.

@@ -14,9 +14,9 @@ PLAYOUTS = 105
 # Black plays anywhere but at the points that are named, and in his eyes.
 DIAGRAMS = {
     "short of liberties": """
-        a X O . .
-        X O . . .
-        O . . . .
+        X X X O .
+        O O a O .
+        . O . O .
         . . . . .
         . . . . .
     """,
@@ -28,10 +28,31 @@ DIAGRAMS = {
         . . . . .
     """,
     "both share two liberties": """
-        a X O . .
-        b X O . .
-        O O O . .
+        X X a O O
+        X X X O .
+        X X b O .
+        O O O O .
         . . . . .
+    """,
+    "with two stones or three it is none": """
+        X X . . O
+        O O O O O
+        . . . . .
+        O O O O O
+        X . X . O
+    """,
+    "of four, the square may be taken": """
+        X X a O .
+        X . O . .
+        O O . . .
+        . . . . .
+        . . . . .
+    """,
+    "of five, the bulky one": """
+        X X O . O
+        X . . O .
+        X a O . .
+        O O . . .
         . . . . .
     """,
     "what captures is none": """
