@@ -310,7 +310,7 @@ def test_the_conversation_is_logged_with_times_and_a_signal_ends_waiting(tmp_pat
         (("--memory", "lots"), "argument --memory: must be a size such as 512M or 2G, not 'lots'"),
         (("--config",), "argument --config: expected one argument"),
         (("--resign", "2"), "must be between 0 and 1"),
-        (("--policy", "best"), "--policy best: policy must be of capture[:Q], patterns[:P]"),
+        (("--policy", "best"), "--policy best: policy must be of capture[:Q], nakade[:P]"),
         (("game.sgf",), "unrecognized arguments: game.sgf"),
     ],
 )
