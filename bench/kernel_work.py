@@ -24,9 +24,10 @@ from jaxgo.base.constants import max_plies
 from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.playing import draws
+from jaxgo.playing.lanes import is_over
 from jaxgo.playing.playout import Job, fresh_lanes, ready
 from jaxgo.playing.policies.policy import Policy
-from jaxgo.playing.tick import is_over, tick
+from jaxgo.playing.tick import tick
 from jaxgo.playing.wire import Records, columns_of, of_playouts
 
 #: An H100: multiprocessors, instructions of a warp that each can begin in a clock, clock in GHz.

@@ -16,13 +16,13 @@ import threading
 import numba
 
 from jaxgo.base import constants
-from jaxgo.playing import features, tick
+from jaxgo.playing import features, lanes
 from jaxgo.results import sums
 from jaxgo.running import leaf_columns, leaf_results
 
 #: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has
 #: changed, but not those of others that it needs.
-CONSTANTS = (constants, features, leaf_columns, leaf_results, sums, tick)
+CONSTANTS = (constants, features, lanes, leaf_columns, leaf_results, sums)
 MODULES = (
     "backup", "compiled", "descent", "earnings", "histories", "knowledge", "nodes", "priors", "rows", "selection", "terms",
     "tree", "values",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxgo.playing.tick import CAPTURE
+from jaxgo.playing.lanes import CAPTURE
 from search.compiled import part
 from search.nodes import has_bit
 

@@ -27,9 +27,10 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.playing import playout, wire
+from jaxgo.playing.lanes import Lanes, Wants, is_over
 from jaxgo.playing.playout import NO_ITEM, Job
 from jaxgo.playing.policies.policy import Policy, PolicyForm
-from jaxgo.playing.tick import Lanes, Wants, is_over, tick
+from jaxgo.playing.tick import tick
 from jaxgo.playing.wire import Records
 
 #: XLA's custom call for kernels given as text.

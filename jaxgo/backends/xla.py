@@ -31,9 +31,10 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, playing_geometry
 from jaxgo.board.rules import areas
 from jaxgo.playing import playout, wire
+from jaxgo.playing.lanes import LOGGED, Lanes, Memory, Wants, is_over
 from jaxgo.playing.playout import NO_ITEM, Job, Ready
 from jaxgo.playing.policies.policy import Policy
-from jaxgo.playing.tick import LOGGED, Lanes, Memory, Wants, is_over, tick
+from jaxgo.playing.tick import tick
 from jaxgo.playing.wire import Records
 
 #: Ticks between two change-overs (a multiple of LOGGED).

@@ -17,7 +17,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing import draws
-from jaxgo.playing.tick import NO_EVENT, NO_MOVE, Lanes, Memory, Wants
+from jaxgo.playing.lanes import NO_EVENT, NO_MOVE, Lanes, Memory, Wants
 from jaxgo.playing.wire import LENGTH_BITS, MARGIN_BITS, as_columns, table_of
 
 #: `Ready.item` of a lane without a playout.

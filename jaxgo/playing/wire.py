@@ -23,7 +23,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
-from jaxgo.playing.tick import CAPTURE, NO_EVENT
+from jaxgo.playing.lanes import CAPTURE, NO_EVENT
 
 #: Bits of a record's summary word: margin + P, length, truncated.
 MARGIN_BITS, LENGTH_BITS = 11, 11

@@ -19,7 +19,7 @@ from jax import lax
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board.dynamics import legal_for_both
 from jaxgo.board.geometry import Geometry
-from jaxgo.playing.tick import CAPTURE
+from jaxgo.playing.lanes import CAPTURE
 from jaxgo.playing.wire import Records, Table, table_of
 from jaxgo.results import credits, outcome, prefix
 from jaxgo.results.sums import count_points

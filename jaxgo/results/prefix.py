@@ -14,7 +14,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
-from jaxgo.playing.tick import CAPTURE
+from jaxgo.playing.lanes import CAPTURE
 
 #: Plies of a step, an even number.
 GROUP = 8

@@ -20,9 +20,9 @@ from jaxgo.board import dynamics
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.board.position import Position
 from jaxgo.playing import playout, wire
+from jaxgo.playing.lanes import LOGGED, Wants
 from jaxgo.playing.playout import NO_ITEM, Job, Ready
 from jaxgo.playing.policies.policy import Policy, PolicyForm
-from jaxgo.playing.tick import LOGGED, Wants
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
 from jaxgo.running import leaf_columns, leaf_results
 

@@ -12,9 +12,10 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
+from jaxgo.playing.asking import Preference
+from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.advisor_table import AdvisorTable
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
-from jaxgo.playing.tick import Lanes, Preference, Wants
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts

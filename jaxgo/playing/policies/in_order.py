@@ -9,9 +9,10 @@ import jax
 
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.asking import Preference
+from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.no_self_atari import careful_among
 from jaxgo.playing.policies.policy import Policy
-from jaxgo.playing.tick import Lanes, Preference, Wants
 
 
 class Uniform(Policy):

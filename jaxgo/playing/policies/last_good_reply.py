@@ -19,8 +19,9 @@ from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
+from jaxgo.playing.asking import Preference
+from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
-from jaxgo.playing.tick import Lanes, Preference, Wants
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts

@@ -11,8 +11,9 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.asking import Preference
+from jaxgo.playing.lanes import Lanes
 from jaxgo.playing.policies.policy import Policy
-from jaxgo.playing.tick import Lanes, Preference
 
 
 class Mercy(Policy):

@@ -14,8 +14,9 @@ import jax
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.asking import Preference
+from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
-from jaxgo.playing.tick import Lanes, Preference, Wants
 
 
 class Nakade(Policy):

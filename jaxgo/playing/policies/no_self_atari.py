@@ -11,9 +11,10 @@ import jax.numpy as jnp
 
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.asking import Coin, Preference
 from jaxgo.playing.draws import CHANCES
+from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
-from jaxgo.playing.tick import Coin, Lanes, Preference, Wants
 
 
 class NoSelfAtari(Policy):

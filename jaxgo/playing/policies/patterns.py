@@ -17,10 +17,11 @@ from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.asking import Preference
+from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies import pattern_table, saving
 from jaxgo.playing.policies.capture import may_capture
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
-from jaxgo.playing.tick import Lanes, Preference, Wants
 
 
 class Known(NamedTuple):

@@ -13,8 +13,9 @@ from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
+from jaxgo.playing.asking import Coin, Preference
 from jaxgo.playing.draws import CHANCES
-from jaxgo.playing.tick import Coin, Lanes, Preference, Wants
+from jaxgo.playing.lanes import Lanes, Wants
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts

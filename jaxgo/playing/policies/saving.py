@@ -20,8 +20,8 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.playing.lanes import NO_MOVE, Lanes, is_over
 from jaxgo.playing.policies.capture import may_be_in_atari, may_capture
-from jaxgo.playing.tick import NO_MOVE, Lanes, is_over
 
 #: Sweeps of the first look, for the mover's chains and for those that touch them (measured).
 SWEEPS, ATTACKERS_SWEEPS = 2, 3

@@ -21,10 +21,10 @@ from jaxgo.base import forms
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, max_plies
 from jaxgo.board.geometry import geometry
 from jaxgo.playing import draws
+from jaxgo.playing.asking import Preference
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.in_order import InOrder
 from jaxgo.playing.policies.policy import Policy, PolicyForm
-from jaxgo.playing.tick import Preference
 from jaxgo.playing.wire import Records, columns_of, num_columns_of_job, of_playouts
 from tests.positions import from_games, middle_game
 from tests.referee import Game

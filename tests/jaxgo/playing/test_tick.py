@@ -16,7 +16,8 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.geometry import Geometry, geometry, playing_geometry
 from jaxgo.playing import draws
-from jaxgo.playing.tick import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, candidates, is_over, tick
+from jaxgo.playing.lanes import CAPTURE, LOGGED, NO_EVENT, NO_MOVE, SUICIDE, Lanes, is_over
+from jaxgo.playing.tick import candidates, tick
 from tests.wide import wide
 
 LANES = 64

@@ -9,7 +9,7 @@ import jaxgo
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, max_plies
 from jaxgo.board.dynamics import legal_for_both, own_and_opp
 from jaxgo.board.geometry import geometry
-from jaxgo.playing.tick import CAPTURE
+from jaxgo.playing.lanes import CAPTURE
 from jaxgo.playing.wire import Records, Table, captured_of, columns_of, moves_of, table_of
 from jaxgo.results import credit_sums, credits
 from jaxgo.running import chunks, request
