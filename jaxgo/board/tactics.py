@@ -70,7 +70,7 @@ def _tactics(g: Geometry, own: Board, opp: Board) -> Tactics:
 
     def judge(own, opp, noted):
         empty = bb.complement(g, bb.either(own, opp))
-        one, two = _beside(g, empty)
+        one, (two, _) = bb.neighbours(g, empty), bb.beside_several(g, empty)
         roomy = bb.either(bb.either(two, noted.safe), bb.both(one, noted.once))
         return roomy, bb.without(bb.without(bb.both(empty, noted.twice), one), roomy)
 
@@ -86,14 +86,6 @@ def _tactics(g: Geometry, own: Board, opp: Board) -> Tactics:
 
     saves, self_ataris, free = in_one_loop(finish, own, opp, noted, attackers, roomy)
     return Tactics(*noted.takes, saves, noted.ataris, self_ataris, free)
-
-
-def _beside(g: Geometry, a: Board) -> tuple[Board, Board]:
-    """The points beside one of a set or more, and beside two or more; bits may leave the board."""
-    north, south = bb.from_north(g, a), bb.from_south(g, a)
-    west, east = tuple(x << g.word(1) for x in a), tuple(bb.down(x, 1) for x in a)
-    sides = list(zip(north, south, west, east))
-    return tuple(n | s | w | e for n, s, w, e in sides), tuple((n | s) & (w | e) | n & s | w & e for n, s, w, e in sides)
 
 
 def _where(g: Geometry, condition: jax.Array, a: Board) -> Board:

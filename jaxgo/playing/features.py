@@ -118,8 +118,7 @@ def eyelike(g: Geometry, own: Board, opp: Board) -> Board:
     """Empty points that are as good as eyes of the mover: all of an empty region of one or two points beside which only his
     stones are, whatever lies on the diagonals."""
     empty, others = bb.complement(g, bb.either(own, opp)), bb.complement(g, own)
-    north, south = bb.from_north(g, others), bb.from_south(g, others)
-    west, east = tuple(x << g.word(1) for x in others), tuple(bb.down(x, 1) for x in others)
+    north, south, west, east = bb.sides(g, others)
 
     def alone(side, *rest):
         return bb.without(bb.both(empty, side), functools.reduce(bb.either, rest))

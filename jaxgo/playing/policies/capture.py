@@ -48,9 +48,8 @@ def may_be_in_atari(g: Geometry, stones: Board, empty: Board) -> Board:
     It is seen if a stone has two, or if near a stone, of it and those beside it, there are liberties on both colours of a
     chessboard (and stones in a row have theirs on both in turn), and if a sweep carries that to the others.
     """
-    north, south = bb.from_north(g, empty), bb.from_south(g, empty)
-    west, east = tuple(x << g.word(1) for x in empty), tuple(bb.down(x, 1) for x in empty)
-    two = tuple(((a | b) & (c | d) | a & b | c & d) & x for a, b, c, d, x in zip(north, south, west, east, stones))
+    two, _ = bb.beside_several(g, empty)
+    two = bb.both(two, stones)
     on_white = tuple(x & word for x, word in zip(empty, every_other_point(g)))
     beside = [bb.both(bb.neighbours(g, x), stones) for x in (on_white, bb.without(empty, on_white))]
     near = [bb.either(x, bb.neighbours(g, x)) for x in beside]

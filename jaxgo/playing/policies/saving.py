@@ -202,9 +202,7 @@ def _in_full(g: Geometry, lane: _Lane) -> Saving:
 
     def begin(last, weak):
         stone = bb.one_point(g, last)
-        north, south = bb.from_south(g, stone), bb.from_north(g, stone)
-        west, east = tuple(bb.down(x, 1) for x in stone), tuple(x << g.word(1) for x in stone)
-        return [bb.both(x, weak) for x in (north, west, east, south)]
+        return [bb.both(x, weak) for x in bb.sides(g, stone)]
 
     # The chains in the four directions side by side, [4, L].
     chains = tuple(jnp.stack(words) for words in zip(*in_one_loop(begin, lane.last, lane.weak)))

@@ -94,6 +94,17 @@ def test_neighbours(g):
         np.testing.assert_array_equal(to_points(g, around), grown(size, points))
 
 
+def test_points_beside_several(g):
+    """The neighbours of each point counted one by one; and side by side they are those beside any."""
+    for density in (0.1, 0.5, 0.9):
+        points = random_sets(g.size, density)
+        around = np.stack([points[:, list(beside)].sum(axis=1) for beside in referee.orthogonals(g.size)], axis=1)
+        for least, found in zip((2, 3), bb.beside_several(g, to_words(g, points))):
+            np.testing.assert_array_equal(to_points(g, bb.on_board(g, found)), around >= least)
+        of_sides = [to_points(g, bb.on_board(g, side)) for side in bb.sides(g, to_words(g, points))]
+        np.testing.assert_array_equal(sum(side.astype(int) for side in of_sides), around)
+
+
 @pytest.mark.parametrize("density", [0.5, 0.7, 1.0])
 def test_spreading_reaches_the_whole_chain_and_nothing_else(g, density):
     """Each sweep lies between the growth by one step and the whole set; where nothing grows any more it is the whole set."""
