@@ -13,16 +13,16 @@ from jaxgo.playing.policies.policy import Policy
 
 #: How policies are written, for people.
 SYNTAX = (
-    "capture[:Q], nakade[:P], no-self-atari[:P], patterns[:P], replies:P[:REPLIES.npz], advisor:P[:TABLE.npz], mercy:STONES and "
-    "uniform, with commas between them"
+    "capture[:Q], nakade[:P], no-self-atari[:P], patterns[:P[:save/match/capture]], replies:P[:REPLIES.npz], "
+    "advisor:P[:TABLE.npz], mercy:STONES and uniform, with commas between them"
 )
 
 
 def policies_of(text: str) -> list[Policy]:
     """The policies that a text names, in order: those of `SYNTAX`.
 
-    Q and P are probabilities, 1 where none is given; the files are those that `AdvisorTable.save` and `Replies.save` write.
-    Without one the policy learns, which only bots let it do.
+    Q and P are probabilities, 1 where none is given; patterns have all their parts, or those named; the files are those that
+    `AdvisorTable.save` and `Replies.save` write. Without one the policy learns, which only bots let it do.
 
     Raises:
       ValueError: the text names something else, or the file holds no such table.
@@ -47,8 +47,10 @@ def _policy_of(part: str, text: str) -> Policy:
         return Nakade(probability)
     if name == "no-self-atari" and len(values) < 2:
         return NoSelfAtari(probability)
-    if name == "patterns" and len(values) < 2:
-        return Patterns(probability)
+    if name == "patterns":
+        parts = values[1].split("/") if values[1:] else Patterns.STATIC
+        if set(parts) <= set(Patterns.STATIC):
+            return Patterns(probability, **{part: part in parts for part in Patterns.STATIC})
     if name == "replies" and values:
         return LastGoodReply(Replies.load(values[1]) if values[1:] else None, probability)
     if name == "advisor" and values:

@@ -290,7 +290,7 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
         ([GAME, "--sgf", ""], "--sgf must name a file or a folder, not ''"),
         ([GAME, "--resume", ""], "--resume must name a file, not ''"),
         ([GAME, "--seed", "-5"], "argument --seed: '-5' is not a whole number from 0"),
-        ([GAME, "--policy", "best"], "--policy best: policy must be of capture[:Q], nakade[:P], no-self-atari[:P], patterns[:P], "),
+        ([GAME, "--policy", "best"], "--policy best: policy must be of capture[:Q], nakade[:P], no-self-atari[:P], patterns[:P[:save/match/capture]], "),
         ([GAME, "--policy", "advisor:0.5"], "--policy advisor:0.5: policy has an advisor without a table (TABLE.npz)"),
         ([GAME, "--policy", "capture:2"], "--policy capture:2: q must be between 0 and 1, not 2.0"),
         ([GAME, "--policy", "capture:x"], "--policy capture:x: policy must be of "),
