@@ -17,7 +17,7 @@ from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
 
 #: The playout policies that can be priced.
-POLICIES = ("capture", "reply", "advisor", "nakade", "no-self-atari", "patterns")
+POLICIES = ("capture", "reply", "advisor", "nakade", "no-self-atari", "patterns", "match")
 #: The benchmarks, in the order of the help; the first is the default.
 BENCHMARKS = (
     "throughput", "peers", "environment", "search", "analysis", "startup", "scaling", "curves", "kernel", "limit", "history",

@@ -37,6 +37,7 @@ OUTPUTS = {
 POLICIES = {
     "capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "nakade": "`Nakade`",
     "no-self-atari": "`NoSelfAtari`", "patterns": "`Patterns`",
+    "match": "`Patterns(0.8)`, 3x3 patterns alone",
 }  # fmt: skip
 SEARCHES = {
     "evaluate": "`jaxgo.evaluate`, no tree", "rave": "RAVE", "rave, 64 x 8": "RAVE, rounds of 64 leaves x 8 playouts",

@@ -55,6 +55,7 @@ POLICIES = {
     "nakade": lambda position, played: jaxgo.Nakade(),
     "no-self-atari": lambda position, played: jaxgo.NoSelfAtari(),
     "patterns": lambda position, played: jaxgo.Patterns(),
+    "match": lambda position, played: jaxgo.Patterns(0.8, save=False, capture=False),
 }
 LEARNED = 1000
 

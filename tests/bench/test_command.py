@@ -23,7 +23,7 @@ from jaxgo import cli
         (("--seconds", "nan"), "--seconds nan: must be a number above 0"),
         (("environment", "--batches", "0"), "--batches 0: "),
         (("throughput", "--only", "gpu"), "--only gpu: must be of core, machine, or all"),
-        (("throughput", "--policy", "best"), "--policy best: must be of capture, reply, advisor, nakade, no-self-atari, patterns, or all"),
+        (("throughput", "--policy", "best"), "--policy best: must be of capture, reply, advisor, nakade, no-self-atari, patterns, match, or all"),
         (("search", "--only", "rave,best"), "--only rave,best: must be of rave, rave-64, uct, v1, v2, mctr, host, or all"),
         (("startup", "--record", "/nowhere/game.sgf"), "--record /nowhere/game.sgf: cannot be read: "),
         (("peers", "--native", "9:"), "--native '9:': must be [NAME=][SIZE,...:]COMMAND"),

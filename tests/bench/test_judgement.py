@@ -1,0 +1,93 @@
+"""How near playouts come to a stronger program's judgement."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bench import judgement
+
+#: After three of its moves, and before the first, somebody has judged the first; White's first two stones are cut off.
+GAMES = """
+(;SZ[5]KM[0.5]SBKV[60.0];B[cc]SBKV[70.0];W[aa]SBKV[75.5];B[bb];W[ea]SBKV[90.0])
+(;SZ[5]KM[0.5];B[cc];W[cd];B[bd]SBKV[40];W[dc];B[])
+"""
+
+
+@pytest.fixture
+def games(tmp_path):
+    path = tmp_path / "judged.sgf"
+    path.write_text(GAMES)
+    return path
+
+
+def test_what_was_judged_is_read(games):
+    judged = judgement.read(games)
+    assert judged.win_rate.tolist() == [0.6, 0.7, 0.755, 0.9, 0.4]
+    assert judged.game.tolist() == [0, 0, 0, 0, 1]
+    assert judged.move.tolist() == [0, 1, 2, 4, 3]
+    assert judged.komi == 0.5
+    assert np.asarray(judged.positions.to_play).tolist() == [1, -1, 1, 1, -1]
+    stones = (np.asarray(judged.positions.to_array()) != 0).sum(axis=(1, 2)).tolist()
+    assert stones == [0, 1, 2, 4, 3]
+
+
+@pytest.mark.parametrize(("text", "what"), [
+    ("(;SZ[5]KM[0.5];B[cc])", "has no position with a win rate"),
+    ("(;SZ[5]KM[0.5]SBKV[50])\n(;SZ[9]KM[0.5]SBKV[50])", "of one board size and komi"),
+    ("(;SZ[5]KM[0.5]SBKV[50])\n(;SZ[5]KM[7.5]SBKV[50])", "of one board size and komi"),
+    ("(;SZ[5]SBKV[50])", "of one board size and komi"),
+])  # fmt: skip
+def test_other_files_are_refused(tmp_path, capsys, text, what):
+    path = tmp_path / "other.sgf"
+    path.write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        judgement.main([str(path)])
+    assert ended.value.code == 2
+    assert what in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "what"), [
+    (["missing.sgf"], "missing.sgf cannot be read"), (["--policy", "best"], "--policy best: policy must be of"), (["--playouts", "0"], "--playouts"),
+])  # fmt: skip
+def test_bad_input_is_refused_at_the_door(capsys, arguments, what):
+    with pytest.raises(SystemExit) as ended:
+        judgement.main(arguments)
+    assert ended.value.code == 2
+    assert what in capsys.readouterr().err
+
+
+def test_win_rates_that_are_the_judges_but_for_a_curve_fall_short_of_nothing():
+    judged = np.linspace(0.05, 0.95, 50)
+    odds = 0.3 * judgement.log_odds(judged) - 0.4
+    told = judgement.calibrated(1 / (1 + np.exp(-odds)), judged)
+    assert np.abs(told - judged).max() < 1e-6
+    assert judgement.shortfall(told, judged).max() < 1e-9
+
+
+def test_win_rates_that_tell_nothing_leave_the_mean():
+    """And so what is short is the mean's entropy less the judge's."""
+    judged = np.array([0.2, 0.9, 0.7, 0.6])
+    told = judgement.calibrated(np.full(4, 0.3), judged)
+    assert np.abs(told - judged.mean()).max() < 1e-6
+
+    def entropy(rate: float) -> float:
+        return -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
+
+    assert judgement.shortfall(told, judged).mean() == pytest.approx(entropy(judged.mean()) - np.mean([entropy(x) for x in judged]))
+
+
+def test_policies_are_measured_side_by_side(games, capsys):
+    assert judgement.main([str(games), "--policy", "uniform", "--policy", "patterns:0.5:match", "--playouts", "64", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["settings"]["positions"] == 5 and document["settings"]["playouts"] == 64
+    uniform, patterns = document["results"]
+    assert (uniform["policy"], patterns["policy"]) == ("uniform", "patterns:0.5:match")
+    assert uniform["difference"] == uniform["difference_error"] == 0
+    assert patterns["difference"] == pytest.approx(patterns["short"] - uniform["short"]) != 0
+    for each in document["results"]:
+        assert 0 < each["short"] < 1 and -1 <= each["correlation"] <= 1
+        assert each["phases"][0] == pytest.approx(each["short"]) and each["phases"][1:] == [None] * 3
+    assert judgement.main([str(games), "--policy", "uniform", "--playouts", "64"]) == 0
+    assert "5 positions" in capsys.readouterr().out
