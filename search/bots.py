@@ -20,10 +20,11 @@ SUMMARIES = {
 }
 #: Those that search by a rule of selection.
 TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
-#: Whom the playouts of `jaxgo gtp` and `jaxgo genmove` ask for their moves where nobody says: what wins at equal time.
-POLICIES = {"rave": "patterns", "grave": "patterns"}
-#: Whose moves have prior playouts there (`search.Knowledge`) where nobody says, for the same reason.
-KNOWING = ("rave", "grave")
+#: Those that `jaxgo gtp` and `jaxgo genmove`, where nobody says, have asking these policies in playouts, and beginning with prior
+#: playouts (`search.Knowledge`): what wins at equal time.
+STRONG = ("rave", "grave")
+#: The policies, as command lines name them, and the size of the largest board that each is for.
+SUITED_POLICIES = (("patterns:0.8:match", 9), ("patterns", 25))
 
 
 def listing(names=tuple(SUMMARIES)) -> str:

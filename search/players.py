@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxgo import Position
 from jaxgo.base import checks
-from jaxgo.playing.policies.in_order import Policies
+from jaxgo.playing.policies.in_order import Policies, begun
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
@@ -99,17 +99,16 @@ class TreePlayer:
             self._lessons.compile(size)
         self._search(Position.empty(size), self._begun(size)).compile()
 
-    @property
-    def fixed_policy(self) -> Policies:
-        """Whom playouts ask, if that does not learn; otherwise None."""
-        return self.policy if self._lessons is None else None
+    def fixed_policy(self, size: int) -> Policies:
+        """Whom playouts on boards of a size ask, if that does not learn; otherwise None."""
+        return self._begun(size) if self._lessons is None else None
 
     def _search(self, position: Position, policy: Policies, **options) -> Search:
         return Search(position, rule=self.rule, policy=policy, **self.options, **options)
 
     def _begun(self, size: int) -> Policies:
         """The policies before they have learned anything."""
-        return self.policy if self._lessons is None else self._lessons.begin(size)
+        return begun(self.policy, size)
 
     def prepare(self, position: Position, history: np.ndarray | None) -> Search:
         """The search of a position: the present one, moved on or back, where the game has gone there."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jaxgo.cli import UsageError
 from jaxgo.commands.arguments import komi
-from search.bots import KNOWING, POLICIES, SUMMARIES
+from search.bots import STRONG, SUITED_POLICIES, SUMMARIES
 
 if TYPE_CHECKING:
     from jaxgo.playing.policies.in_order import Policies
@@ -49,19 +49,20 @@ def add_player_arguments(
 
 def add_knowledge_argument(parser: argparse.ArgumentParser) -> None:
     """--knowledge."""
-    default = f"of gtp and genmove with {' and '.join(KNOWING)}, else without"
+    default = f"of gtp and genmove with {' and '.join(STRONG)}, else without"
     what = f"begin in the tree with prior playouts of moves: captures, patterns, nearness (default: {default})"
     parser.add_argument("--knowledge", action=argparse.BooleanOptionalAction, default=None, help=what)
 
 
 def knowledge_of_argument(given: bool | None, bot: str) -> bool | None:
     """What --knowledge says for `jaxgo gtp` and `genmove`, where it may not be given; None for as the bot has it."""
-    return True if given is None and bot in KNOWING else given
+    return True if given is None and bot in STRONG else given
 
 
 def add_policy_argument(parser: argparse.ArgumentParser, *, as_bot: bool = False) -> None:
     """--policy; by default uniform, or what suits the bot."""
-    default = ", ".join([f"{policy} for {bot}" for bot, policy in POLICIES.items() if as_bot] + ["uniform"])
+    suited = ", ".join(f"{policy} up to {size}x{size}" for policy, size in SUITED_POLICIES)
+    default = f"for {' and '.join(STRONG)} {suited}; else uniform" if as_bot else "uniform"
     what = f"whom playouts ask for their moves: capture:0.9, patterns, ...; jaxgo evaluate --help tells (default: {default})"
     parser.add_argument("--policy", metavar="P,...", help=what)
 
@@ -80,9 +81,12 @@ def policy_of_argument(
     Raises:
       UsageError: it names no policy, or one for other boards; imports the engine.
     """
-    text = POLICIES.get(bot or "") if text is None else text
     if text is None:
-        return None
+        if bot not in STRONG:
+            return None
+        from search.suited import Suited
+
+        return Suited()
     from jaxgo.base.constants import MAX_SIZE
     from jaxgo.playing.policies.in_order import begun, policy_of
     from jaxgo.playing.policies.named import policies_of

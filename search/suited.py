@@ -1,0 +1,19 @@
+"""Whom the playouts of a strong bot ask for their moves, where nobody says: what wins at equal time, on boards of each size."""
+
+from jaxgo.playing.policies.named import policies_of
+from jaxgo.playing.policies.policy import Policy
+from search.bots import SUITED_POLICIES
+
+
+class Suited(Policy):
+    """The policy of `search.bots.SUITED_POLICIES` for the board that a bot begins to play on."""
+
+    ARRAYS = ()
+
+    def begun(self, size: int) -> Policy:
+        """That policy."""
+        (policy,) = policies_of(next(text for text, largest in SUITED_POLICIES if size <= largest))
+        return policy
+
+    def __repr__(self) -> str:
+        return self._named()

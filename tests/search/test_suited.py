@@ -1,0 +1,52 @@
+"""Whom playouts ask where nobody says: what suits the board."""
+
+import numpy as np
+import pytest
+
+import jaxgo
+from jaxgo import Position
+from search import Limits, make_player
+from search.bots import STRONG, SUITED_POLICIES, SUMMARIES
+from search.commands.options import policy_of_argument
+from search.gtp.options import EngineOptions
+from search.gtp.table import Table
+from search.suited import Suited
+
+MATCH = jaxgo.Patterns(0.8, save=False, capture=False)
+
+
+@pytest.mark.parametrize(("size", "policy"), [(2, MATCH), (9, MATCH), (10, jaxgo.Patterns()), (25, jaxgo.Patterns())])
+def test_every_board_has_one(size, policy):
+    assert repr(Suited().begun(size)) == repr(policy)
+
+
+def test_the_last_is_for_the_largest_board():
+    assert [size for _, size in SUITED_POLICIES] == sorted({size for _, size in SUITED_POLICIES})
+    assert SUITED_POLICIES[-1][1] == jaxgo.MAX_SIZE
+
+
+@pytest.mark.parametrize("bot", SUMMARIES)
+def test_it_is_for_strong_bots_of_which_nobody_says_otherwise(bot):
+    suited = policy_of_argument(None, 9, bot, learning=True)
+    assert isinstance(suited, Suited) if bot in STRONG else suited is None
+    assert repr(policy_of_argument("capture:0.5", None, bot, learning=True)) == repr([jaxgo.Capture(0.5)])
+    assert policy_of_argument(None) is None
+
+
+def test_a_bot_plays_by_it():
+    """As if told so, to the last playout."""
+    chosen = []
+    for policy in (Suited(), MATCH):
+        player = make_player("rave", policy=policy, leaves=8, playouts_per_leaf=8, seed=1)
+        chosen.append(player.genmove(Position.empty(5), None, Limits(visits=400)))
+        assert [repr(x) for x in player.fixed_policy(5)] == [repr(MATCH)]
+        player.search.close()
+    np.testing.assert_array_equal(chosen[0].visits, chosen[1].visits)
+    np.testing.assert_array_equal(chosen[0].values, chosen[1].values)
+
+
+def test_a_table_takes_any_board_with_it():
+    table = Table(EngineOptions(size=5, policy=Suited()))
+    for size in (2, 9, 25):
+        table.clear(size)
+        assert table.size == size
