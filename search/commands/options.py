@@ -76,7 +76,7 @@ def policy_of_argument(
       text: what was given.
       size: of the board, where it is known.
       bot: who plays, by what suits him where nothing was given.
-      learning: whether it is for a bot that plays games, which teaches policies that learn.
+      learning: whether it is for a bot that plays games, which teaches policies that learn, and takes what suits each board.
 
     Raises:
       UsageError: it names no policy, or one for other boards; imports the engine.
@@ -86,7 +86,7 @@ def policy_of_argument(
             return None
         from search.suited import Suited
 
-        return Suited()
+        return Suited() if learning or size is None else Suited().begun(size)
     from jaxgo.base.constants import MAX_SIZE
     from jaxgo.playing.policies.in_order import begun, policy_of
     from jaxgo.playing.policies.named import policies_of

@@ -29,6 +29,7 @@ def test_the_last_is_for_the_largest_board():
 def test_it_is_for_strong_bots_of_which_nobody_says_otherwise(bot):
     suited = policy_of_argument(None, 9, bot, learning=True)
     assert isinstance(suited, Suited) if bot in STRONG else suited is None
+    assert repr(policy_of_argument(None, 13, bot)) == repr(jaxgo.Patterns() if bot in STRONG else None)
     assert repr(policy_of_argument("capture:0.5", None, bot, learning=True)) == repr([jaxgo.Capture(0.5)])
     assert policy_of_argument(None) is None
 
