@@ -43,7 +43,7 @@ class Judged(NamedTuple):
     win_rate: np.ndarray
     """float64 [B]: Black's, 1 - SUREST to SUREST."""
     game: np.ndarray
-    """int [B]: the game that a position is of."""
+    """int [B]: the number of the game that a position is of, from 1."""
     move: np.ndarray
     """int [B]: moves played before it."""
     komi: float
@@ -60,14 +60,16 @@ def read(path: pathlib.Path) -> Judged:
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     positions, found, komis = [], [], set()
-    for number, line in enumerate(lines):
-        record = jaxgo.read_game(line)
-        komis.add(record.komi)
-        judged = list(_judged(line))
-        if judged:
-            moves, rates = zip(*judged)
-            positions.append(record.positions()[list(moves)])
-            found += [(rate, number, move) for move, rate in judged]
+    for number, line in enumerate(lines, start=1):
+        try:
+            record, judged = jaxgo.read_game(line.encode()), list(_judged(line))
+            komis.add(record.komi)
+            if judged:
+                moves, rates = zip(*judged)
+                positions.append(record.positions()[list(moves)])
+                found += [(rate, number, move) for move, rate in judged]
+        except ValueError as error:
+            raise ValueError(f"{path}, game {number}: {error}") from error
     if not found:
         raise ValueError(f"{path} has no position with a win rate (SBKV)")
     if len({each.size for each in positions}) > 1 or len(komis) > 1 or None in komis:
@@ -80,7 +82,14 @@ def _judged(line: str) -> Iterator[tuple[int, float]]:
     """(moves played before, Black's win rate) of the judged positions of a game."""
     for move, node in enumerate(sgf.Sgf_game.from_string(line).get_main_sequence()):
         if node.has_property("SBKV"):
-            yield move, float(node.get_raw("SBKV")) / 100
+            text = node.get_raw("SBKV").decode("utf-8", "replace")
+            try:
+                percent = float(text)
+            except ValueError:
+                percent = -1.0
+            if not 0 <= percent <= 100:
+                raise ValueError(f"SBKV must be a win rate from 0 to 100, not {text[:20]!r}")
+            yield move, percent / 100
 
 
 def log_odds(rates: np.ndarray) -> np.ndarray:
@@ -89,14 +98,28 @@ def log_odds(rates: np.ndarray) -> np.ndarray:
 
 
 def calibrated(rates: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """The logistic curve of rates' log odds, slope and offset, that comes nearest to what was judged: by Newton's method."""
+    """The logistic curve of rates' log odds, slope and offset, that comes nearest to what was judged: by Newton's method, whose
+    steps are halved where they lead away."""
     columns = np.stack([log_odds(rates), np.ones_like(rates)], axis=1)
+
+    def loss(line: np.ndarray) -> float:
+        odds = columns @ line
+        return float((np.logaddexp(0, odds) - judged * odds).sum())
+
     line = np.zeros(2)
     for _ in range(50):
-        expected = 1 / (1 + np.exp(-columns @ line))
+        expected = _rate(columns @ line)
         curvature = columns.T @ (columns * (expected * (1 - expected))[:, None])
-        line = line + np.linalg.solve(curvature + 1e-9 * np.eye(2), columns.T @ (judged - expected))
-    return np.clip(1 / (1 + np.exp(-columns @ line)), 1 - SUREST, SUREST)
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(2), columns.T @ (judged - expected))
+        while np.abs(step).max() > 1e-12 and loss(line + step) > loss(line):
+            step = step / 2
+        line = line + step
+    return np.clip(_rate(columns @ line), 1 - SUREST, SUREST)
+
+
+def _rate(odds: np.ndarray) -> np.ndarray:
+    """The rates of which these are the log odds."""
+    return np.exp(-np.logaddexp(0, -odds))
 
 
 def shortfall(told: np.ndarray, judged: np.ndarray) -> np.ndarray:
@@ -115,11 +138,12 @@ def measure(judged: Judged, names: Sequence[str], playouts: int) -> list[dict]:
         first = short if first is None else first
         by_game = [(short - first)[judged.game == game].sum() for game in np.unique(judged.game)]
         phase = np.searchsorted(PHASES, judged.move, side="right") - 1
+        varied = min(np.ptp(rates), np.ptp(judged.win_rate)) > 0
         out.append({
             "policy": name, "short": float(short.mean()), "difference": float((short - first).mean()),
             "difference_error": float(np.std(by_game, ddof=1) * np.sqrt(len(by_game)) / len(short)) if len(by_game) > 1 else None,
             "phases": [float(short[phase == i].mean()) if (phase == i).any() else None for i in range(len(PHASES))],
-            "correlation": float(np.corrcoef(rates, judged.win_rate)[0, 1]),
+            "correlation": float(np.corrcoef(rates, judged.win_rate)[0, 1]) if varied else None,
         })  # fmt: skip
         print(f"python -m bench.judgement: {name} measured, {len(out)} of {len(names)}", file=sys.stderr)
     return out
@@ -135,7 +159,8 @@ def rows(results: Sequence[dict]) -> Iterator[tuple[str, ...]]:
         error = each["difference_error"]
         difference = f"{1000 * each['difference']:+.1f}" + ("" if error is None else f" ± {1000 * error:.1f}")
         phases = map(thousandths, each["phases"])
-        yield each["policy"], thousandths(each["short"]), difference, *phases, f"{each['correlation']:.3f}"
+        correlation = "-" if each["correlation"] is None else f"{each['correlation']:.3f}"
+        yield each["policy"], thousandths(each["short"]), difference, *phases, correlation
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -158,7 +183,7 @@ def main(given: Sequence[str] | None = None) -> int:
     made = report.begin("judgement", hardware.describe(), settings) | {"software": hardware.versions()}
     made["results"] = measure(judged, names, asked.playouts)
     if asked.json:
-        print(json.dumps(made, indent=1))
+        print(json.dumps(made, indent=1, allow_nan=False))
         return 0
     print(f"{len(judged.move):,} positions; thousandths of a nat a position that playouts are short of the judge")
     columns = ("policy", "short", "to the first", *(f"from move {first}" for first in PHASES), "correlation")

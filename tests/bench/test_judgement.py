@@ -8,7 +8,7 @@ import pytest
 
 from bench import judgement
 
-#: After three of its moves, and before the first, somebody has judged the first; White's first two stones are cut off.
+#: Of the first game all positions but one have been judged, of the second one.
 GAMES = """
 (;SZ[5]KM[0.5]SBKV[60.0];B[cc]SBKV[70.0];W[aa]SBKV[75.5];B[bb];W[ea]SBKV[90.0])
 (;SZ[5]KM[0.5];B[cc];W[cd];B[bd]SBKV[40];W[dc];B[])
@@ -25,7 +25,7 @@ def games(tmp_path):
 def test_what_was_judged_is_read(games):
     judged = judgement.read(games)
     assert judged.win_rate.tolist() == [0.6, 0.7, 0.755, 0.9, 0.4]
-    assert judged.game.tolist() == [0, 0, 0, 0, 1]
+    assert judged.game.tolist() == [1, 1, 1, 1, 2]
     assert judged.move.tolist() == [0, 1, 2, 4, 3]
     assert judged.komi == 0.5
     assert np.asarray(judged.positions.to_play).tolist() == [1, -1, 1, 1, -1]
@@ -38,6 +38,11 @@ def test_what_was_judged_is_read(games):
     ("(;SZ[5]KM[0.5]SBKV[50])\n(;SZ[9]KM[0.5]SBKV[50])", "of one board size and komi"),
     ("(;SZ[5]KM[0.5]SBKV[50])\n(;SZ[5]KM[7.5]SBKV[50])", "of one board size and komi"),
     ("(;SZ[5]SBKV[50])", "of one board size and komi"),
+    ("(;SZ[5]KM[0.5])\n(;SZ[5]KM[0.5]SBKV[nan])", "game 2: SBKV must be a win rate from 0 to 100, not 'nan'"),
+    ("(;SZ[5]KM[0.5]SBKV[101])", "game 1: SBKV must be a win rate from 0 to 100, not '101'"),
+    ("(;SZ[5]KM[0.5];B[cc];W[cc]SBKV[50])", "game 1: "),
+    ("/etc/hostname", "game 1: the given text is not an SGF game record"),
+    ("", "has no position with a win rate"),
 ])  # fmt: skip
 def test_other_files_are_refused(tmp_path, capsys, text, what):
     path = tmp_path / "other.sgf"
@@ -76,6 +81,24 @@ def test_win_rates_that_tell_nothing_leave_the_mean():
         return -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
 
     assert judgement.shortfall(told, judged).mean() == pytest.approx(entropy(judged.mean()) - np.mean([entropy(x) for x in judged]))
+
+
+def test_a_curve_is_found_from_far_away():
+    """Where Newton's own steps lead away: few win rates, nearly all of them the judge's surest."""
+    judged = np.array([0.995, 0.995, 0.995, 0.005, 0.5])
+    rates = np.array([0.9999, 0.9998, 0.9999, 0.0001, 0.9997])
+    told = judgement.calibrated(rates, judged)
+    assert judgement.shortfall(told, judged).mean() < judgement.shortfall(np.full(5, judged.mean()), judged).mean()
+
+
+def test_what_does_not_vary_has_no_correlation(tmp_path, capsys):
+    path = tmp_path / "one.sgf"
+    path.write_text("(;SZ[5]KM[0.5]SBKV[100])")
+    assert judgement.main([str(path), "--policy", "uniform", "--playouts", "64", "--json"]) == 0
+    (uniform,) = json.loads(capsys.readouterr().out)["results"]
+    assert uniform["correlation"] is uniform["difference_error"] is None and uniform["short"] < 1e-6
+    assert judgement.main([str(path), "--policy", "uniform", "--playouts", "64"]) == 0
+    assert "-" in capsys.readouterr().out
 
 
 def test_policies_are_measured_side_by_side(games, capsys):
