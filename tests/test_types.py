@@ -10,6 +10,7 @@ import pytest
 import jaxgo
 
 pytest.importorskip("mypy")
+pytestmark = pytest.mark.wide
 
 ROOT = pathlib.Path(__file__).parents[1]
 

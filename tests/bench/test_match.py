@@ -103,8 +103,10 @@ def test_a_match_is_the_same_however_it_is_spread(tmp_path):
 
 @pytest.mark.parametrize(("arguments", "end"), [
     ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.killpg(pid, signal.SIGINT)),
-    ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.kill(pid, signal.SIGTERM)),
-    *wide(((*AT_ONCE[:-1], "200"), lambda pid: os.killpg(pid, signal.SIGINT))),
+    *wide(
+        ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.kill(pid, signal.SIGTERM)),
+        ((*AT_ONCE[:-1], "200"), lambda pid: os.killpg(pid, signal.SIGINT)),
+    ),
 ])  # fmt: skip
 def test_an_interrupted_match_reports_its_games_and_ends(arguments, end, tmp_path):
     """Ctrl-C goes to all processes of a terminal, SIGTERM to one: none of them hangs, and nothing that is finished is lost."""

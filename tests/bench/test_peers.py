@@ -78,6 +78,7 @@ def test_peers_by_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         assert part in text
 
 
+@pytest.mark.wide
 def test_a_ratio_of_runs_too_far_apart_is_not_told(capsys: pytest.CaptureFixture[str], throughput_document: dict) -> None:
     def result(theirs: list[float]) -> dict:
         ours = [measure.Sample(amount=100, wall=1.0, cpu=1.0) for _ in theirs]

@@ -28,6 +28,7 @@ def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 26 < document["memory"][0]["bytes_visited_once"] < document["memory"][0]["bytes_visited_again"]
 
 
+@pytest.mark.wide
 def test_search_of_one_kind() -> None:
     """In the rounds that suit the machine, and without the host alone."""
     document = result_of("search", "--sizes", "3", "--runs", "1", "--count", "4096", "--only", "uct")

@@ -281,6 +281,7 @@ def environment(**changes: str) -> dict[str, str]:
     return kept | changes
 
 
+@pytest.mark.wide
 def test_compiled_programs_are_kept(tmp_path) -> None:
     """In the user's caches by default, in a folder that is named, or nowhere."""
     folder, found = tmp_path / "caches" / "jaxgo", []

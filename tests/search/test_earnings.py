@@ -8,7 +8,7 @@ from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 from tests.search.test_histories import LEAVES, PLAYOUTS
 from tests.search.trees import assert_same_trees, nodes_by_path
-from tests.wide import wide
+from tests.wide import mostly_wide, wide
 
 RULES = {
     "v1": Rave(credit="weighted_v1"), "v2": Rave(credit="weighted_v2", schedule="hand"), "mctr": Rave(credit="mctr_simple"),
@@ -45,7 +45,7 @@ def grown(game: Game, rule: Rave, visits: int, **options) -> Search:
     return out
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", mostly_wide(RULES, {"v1"}))
 @pytest.mark.parametrize(("game", "visits", "komi"), [
     (middle_game(5, 4, seed=1), 1_200, 0.5), (parse(CLOSE)[0], 600, -9), *wide((middle_game(9, 20, seed=1), 1_200, 7.5)),
 ], ids=["5x5", "ends and repetitions", "9x9"])  # fmt: skip

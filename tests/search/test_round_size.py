@@ -124,6 +124,7 @@ def test_a_search_grows_a_young_tree_in_rounds_of_that_many(monkeypatch):
     search.close()
 
 
+@pytest.mark.wide
 def test_a_search_with_rounds_as_for_a_gpu():
     """More than 16-bit sums of a whole round could hold; every playout is counted, and the tree is that of the seed alone."""
     def run():

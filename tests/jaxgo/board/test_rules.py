@@ -7,6 +7,7 @@ import jaxgo
 from tests import referee
 from tests.positions import from_games
 from tests.referee import NO_KO, Game
+from tests.wide import wide
 
 
 def legality(text: str, **state) -> tuple[jaxgo.Position, dict[str, int], np.ndarray]:
@@ -100,7 +101,7 @@ def spirals(size: int) -> np.ndarray:
     return stones
 
 
-@pytest.mark.parametrize("size", [5, 9, *(pytest.param(size, marks=pytest.mark.slow) for size in (13, 19)), 25])
+@pytest.mark.parametrize("size", [5, 9, *(pytest.param(size, marks=pytest.mark.slow) for size in (13, 19)), *wide(25)])
 @pytest.mark.parametrize("to_play", [1, -1])
 def test_the_longest_chains_are_captured_by_their_last_liberty(size, to_play):
     stones = spirals(size)

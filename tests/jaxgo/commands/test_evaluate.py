@@ -343,6 +343,7 @@ def _start_long_run(*arguments: str) -> subprocess.Popen:
     pytest.fail(f"no progress was shown, only {seen}")
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("many_playouts")
 def test_ctrl_c_prints_what_is_finished(tmp_path: pathlib.Path) -> None:
     plot = tmp_path / "game.png"

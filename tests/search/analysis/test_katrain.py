@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[3]
 FOLDER = ROOT / ".clients" / "katrain"
-pytestmark = pytest.mark.skipif(not (FOLDER / "katrain").is_dir(), reason="katrain is not installed")
+pytestmark = [pytest.mark.wide, pytest.mark.skipif(not (FOLDER / "katrain").is_dir(), reason="katrain is not installed")]
 
 
 @pytest.fixture(scope="module")

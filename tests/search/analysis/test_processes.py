@@ -51,6 +51,7 @@ def others(service: Service) -> processes.Processes:
     return service.scheduler._others
 
 
+@pytest.mark.wide
 def test_it_does_not_matter_where_a_search_is_made(shared, talk, monkeypatch):
     """Its reply is the same, byte for byte but for its place among the others."""
     taken, take = [], processes._Process.take

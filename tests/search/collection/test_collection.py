@@ -171,6 +171,7 @@ def test_inputs_that_change_while_it_goes_on_are_told(tmp_path, monkeypatch, cap
     assert document["done"] <= document["positions"] == document["parts"] == 6
 
 
+@pytest.mark.wide
 def test_a_terminal_shows_how_far_it_is(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "jaxgo", "collection", str(games), "--out", str(tmp_path / "out"), *COMMON]

@@ -288,6 +288,7 @@ def test_an_increment_comes_on_top_of_what_is_left_and_never_of_less_than_nothin
     assert clock.left(1).main == 3.0
 
 
+@pytest.mark.wide
 def test_a_clock_that_is_told_by_what_is_left_begins_when_all_is_compiled(monkeypatch):
     """As by others: no move compiles."""
     client, prepared = Client(5, visits=50), []

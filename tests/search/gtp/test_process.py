@@ -80,6 +80,7 @@ def test_a_burst_is_taken_at_once_and_answered_in_order(patient):
     assert times[-1] - times[7_500] < 3 * (times[2_500] - times[0]) + 1, "no slower at the end"
 
 
+@pytest.mark.wide
 def test_analysis_ends_at_any_line_within_a_tenth_of_a_second(patient):
     patient.ok("clear_board")
     waits = []
@@ -98,6 +99,7 @@ def test_analysis_ends_at_any_line_within_a_tenth_of_a_second(patient):
     assert sorted(waits)[len(waits) // 2] < 0.1, waits
 
 
+@pytest.mark.wide
 def test_a_signal_ends_the_thinking_with_a_move():
     """A command that has been accepted is answered, and so are those that arrived after it."""
     for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 0)):

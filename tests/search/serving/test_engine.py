@@ -76,6 +76,7 @@ def test_requests_that_go_together_get_what_each_gets_alone(engine):
         same(answer, jaxgo.evaluate(position, more["playouts"], **options))
 
 
+@pytest.mark.wide
 def test_few_programs_serve_all_numbers_of_playouts_and_positions(engine):
     """Nobody waits for a compiler once a board size is warm."""
     engine.warm_up([5])
