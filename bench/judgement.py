@@ -3,11 +3,12 @@
     python -m bench.judgement [GAMES.sgf] [--policy NAME,...]... [--playouts N] [--json]
 
 The games are one SGF record a line, with Black's win rate after each move in percent (SBKV, as Sabaki has it) where a program has
-judged it. From each position so judged, playouts are played by each policy (`--policy uniform`: by none). A search needs no more
-of their win rates than which are better, so a logistic curve is laid through them first. What is told is how much that falls
-short of the judge: the Kullback-Leibler divergence in thousandths of a nat a position, 0 for the judge himself; its difference to
-the first policy's, with the standard error over games; the same by phases of the game; and the correlation with the judge's win
-rates. A policy that falls less short need not win more games: a match tells.
+judged it. From each position so judged, playouts are played by each policy (`--policy uniform`: by none), as a tree search plays
+them from its leaves: they know the last move. A search needs no more of their win rates than which are better, so a logistic
+curve is laid through them first. What is told is how much that falls short of the judge: the Kullback-Leibler divergence in
+thousandths of a nat a position, 0 for the judge himself; its difference to the first policy's, with the standard error over
+games; the same by phases of the game; and the correlation with the judge's win rates. A policy that falls less short need not
+win more games: a match tells.
 """
 
 import argparse
@@ -23,8 +24,11 @@ from sgfmill import sgf
 
 import jaxgo
 from bench import hardware, report
+from jaxgo.base.constants import BLACK, STAY
 from jaxgo.commands import arguments
 from jaxgo.commands.tables import make_console, print_table
+from jaxgo.playing.policies.in_order import Policies
+from jaxgo.running.leaves import MOST_OF_A_LEAF
 
 #: 43 games of Pachi 12.90 (without a network, 5,000 playouts a move, in turn either colour) against GNU Go 3.8 at level 10, from
 #: up to four random moves on; the judge is Pachi.
@@ -34,12 +38,18 @@ POLICIES = ("uniform", "capture:0.9", "patterns", "patterns:0.8", "patterns:0.8:
 PHASES = (0, 14, 28, 42)
 #: A judge is never surer than this, nor is what is laid through the playouts.
 SUREST = 0.995
+#: Playouts of a call, at most.
+MOST_PLAYOUTS = 1 << 20
 
 
 class Judged(NamedTuple):
     """Positions that were judged."""
 
     positions: jaxgo.Position
+    before: jaxgo.Position
+    """What the last moves were played in, where there were any, else the positions."""
+    last: np.ndarray
+    """int [B]: the last moves, points or P for a pass, `STAY` where there was none."""
     win_rate: np.ndarray
     """float64 [B]: Black's, 1 - SUREST to SUREST."""
     game: np.ndarray
@@ -59,14 +69,17 @@ def read(path: pathlib.Path) -> Judged:
         lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
-    positions, found, komis = [], [], set()
+    positions, before, last, found, komis = [], [], [], [], set()
     for number, line in enumerate(lines, start=1):
         try:
             record, judged = jaxgo.read_game(line.encode()), list(_judged(line))
             komis.add(record.komi)
             if judged:
-                moves, rates = zip(*judged)
-                positions.append(record.positions()[list(moves)])
+                moves, _ = zip(*judged)
+                game = record.positions()
+                positions.append(game[list(moves)])
+                before.append(game[[max(move - 1, 0) for move in moves]])
+                last += [record.moves[move - 1][1] if move else STAY for move in moves]
                 found += [(rate, number, move) for move, rate in judged]
         except ValueError as error:
             raise ValueError(f"{path}, game {number}: {error}") from error
@@ -75,7 +88,9 @@ def read(path: pathlib.Path) -> Judged:
     if len({each.size for each in positions}) > 1 or len(komis) > 1 or None in komis:
         raise ValueError(f"{path} must have games of one board size and komi")
     rates, games, moves = (np.array(column) for column in zip(*found))
-    return Judged(jaxgo.Position.concatenate(positions), np.clip(rates, 1 - SUREST, SUREST), games, moves, komis.pop())
+    rates = np.clip(rates, 1 - SUREST, SUREST)
+    together = map(jaxgo.Position.concatenate, (positions, before))
+    return Judged(*together, np.array(last), rates, games, moves, komis.pop())
 
 
 def _judged(line: str) -> Iterator[tuple[int, float]]:
@@ -127,13 +142,28 @@ def shortfall(told: np.ndarray, judged: np.ndarray) -> np.ndarray:
     return judged * np.log(judged / told) + (1 - judged) * np.log((1 - judged) / (1 - told))
 
 
+def win_rates(judged: Judged, policy: Policies, playouts: int) -> np.ndarray:
+    """float64 [B]: Black's win rates in so many playouts from each position, never 0 or 1."""
+    words, ko, passes, black = jaxgo.Leaves.arguments_of(judged.before)
+    to_play, count = np.asarray(judged.positions.to_play), len(judged.move)
+    at_once = min(count, MOST_PLAYOUTS // playouts)
+    leaves = jaxgo.Leaves(judged.positions.size, at_once, playouts, komi=judged.komi, seed=1, policy=policy)
+    try:
+        parts = [slice(i, i + at_once) for i in range(0, count, at_once)]
+        streams = np.arange(count)
+        calls = [leaves.submit(words[x], ko[x], passes[x], black[x], judged.last[x], streams[x]) for x in parts]
+        wins = np.concatenate([leaves.gather(call).wins for call in calls]) / 2
+    finally:
+        leaves.close()
+    return (np.where(to_play == BLACK, wins, playouts - wins) + 1) / (playouts + 2)
+
+
 def measure(judged: Judged, names: Sequence[str], playouts: int) -> list[dict]:
     """What each policy's playouts are short of, in order."""
     out, first = [], None
     for name in names:
         policy = arguments.policy_for(name, judged.positions.size)
-        found = jaxgo.evaluate(judged.positions, playouts, komi=judged.komi, policy=policy, seed=1)
-        rates = (np.asarray(found.win_rate) * playouts + 1) / (playouts + 2)  # never 0 or 1
+        rates = win_rates(judged, policy, playouts)
         short = shortfall(calibrated(rates, judged.win_rate), judged.win_rate)
         first = short if first is None else first
         by_game = [(short - first)[judged.game == game].sum() for game in np.unique(judged.game)]
@@ -169,7 +199,8 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m bench.judgement", description=__doc__, formatter_class=as_written)
     parser.add_argument("games", nargs="?", type=pathlib.Path, default=GAMES, metavar="GAMES.sgf", help=f"default: {GAMES.name}")
     parser.add_argument("--policy", action="append", metavar="NAME,...", help="may be given again; default: some of them")
-    parser.add_argument("--playouts", type=arguments.count(1, 1 << 20), default=2_000, metavar="N", help="default: %(default)s")
+    count = arguments.count(1, MOST_OF_A_LEAF)
+    parser.add_argument("--playouts", type=count, default=2_000, metavar="N", help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print a document")
     asked = parser.parse_args(given)
     names = asked.policy or list(POLICIES)
