@@ -31,7 +31,7 @@ _EPILOG = f"""\
 settings, after the name: visits, seconds, policy (whom playouts ask: as in jaxgo evaluate --policy, with + in place of commas),
 resign (at a win rate below that, 0 to 1: games are half as long with 0.03); for trees also leaves, playouts_per_leaf,
 exploration, first_play, knowledge (True, False); for RAVE also bias, schedule (mse, hand), k, strict, reference_visits, credit.
-Prior playouts, where there is knowledge: even, pattern and the others of `search.Knowledge`.
+Prior playouts, where there is knowledge: even and likely, as in `search.Knowledge`.
 
 any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
 rave:seconds=1 in place of --seconds 1 leaves the engine's time alone. Where it fails it loses the game, and is started anew. It

@@ -1,7 +1,7 @@
-"""What settings of a tree search and the weights of its prior playouts are worth, by matches: which should be larger, which less.
+"""What settings of a tree search and of its prior playouts are worth, by matches: which should be larger, which less.
 
     python -m bench.tuning OUT.json --games 200 --visits 2000
-    python -m bench.tuning OUT.json --games 100 --seconds 0.5 --of share=0.05:0.1,virtual_losses=2:8,pattern
+    python -m bench.tuning OUT.json --games 100 --seconds 0.5 --of share=0.05:0.1,virtual_losses=2:8,likely
 
 The bot plays as `jaxgo gtp` has it play, but for what is tried. Each game is played between two versions of it. For each factor a
 coin says which of them has its larger and which its smaller value; so every game tells something of all factors at once (a
@@ -33,44 +33,37 @@ from search.commands import options
 from search.players import has_tree, make_player, rule_of
 
 CORES = len(hardware.usable_cores())
-#: By what weights are multiplied and divided.
-FACTOR = 2.0
 #: A version gives up below this win rate: games are half as long, and few of those would be won.
 RESIGN = 0.03
-#: Weights of prior playouts that grow and shrink together.
-WEIGHTS = {
-    "even": ("even",), "capture": ("capture_one", "capture_two", "capture_more"), "save": ("save",), "atari": ("atari",),
-    "self_atari": ("self_atari",), "pattern": ("pattern",), "near_last": ("near_last_1", "near_last_2", "near_last_3"),
-    "near_before": ("near_before_1", "near_before_2", "near_before_3"),
-    "far_line": ("far_line_1", "far_line_2", "far_line_3"), "eyelike": ("eyelike",),
-}  # fmt: skip
-#: Fields of a rule of selection and arguments of a search, each with a smaller and a larger value.
+#: Of prior playouts, of a rule of selection and of a search, each with a smaller and a larger value.
+PRIORS = {"even": (3, 15), "likely": (100, 255)}
 SETTINGS = {
     "bias": (0.003, 0.03), "exploration": (0.0, 0.1), "reference_visits": (0, 400), "strict": (False, True),
     "playouts_per_leaf": (4, 16), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 4),
 }  # fmt: skip
+VALUES = PRIORS | SETTINGS
 #: Factors by what `--of` asks for in one word.
-FACTORS = {"weights": tuple(WEIGHTS), "settings": tuple(SETTINGS), "all": (*WEIGHTS, *SETTINGS)}
+FACTORS = {"priors": tuple(PRIORS), "settings": tuple(SETTINGS), "all": tuple(VALUES)}
 
 
-def factors_of_argument(text: str) -> dict[str, tuple | None]:
-    """What `--of` names: of each factor its smaller and its larger value; None for a weight, which is divided and multiplied."""
-    found: dict[str, tuple | None] = {}
+def factors_of_argument(text: str) -> dict[str, tuple]:
+    """What `--of` names: of each factor its smaller and its larger value."""
+    found: dict[str, tuple] = {}
     for part in text.split(","):
         name, given, values = part.partition("=")
         named = FACTORS.get(name, (name,) if name in FACTORS["all"] else ())
         if not named:
             which = ", ".join((*FACTORS, *FACTORS["all"]))
             raise argparse.ArgumentTypeError(f"must name some of {which}, with commas between, not {name!r}")
-        if given and (name in FACTORS or name in WEIGHTS):
-            raise argparse.ArgumentTypeError(f"{name} takes no values, as in {part!r}: weights are halved and doubled")
-        found |= {one: SETTINGS.get(one) for one in named} | ({name: _values(name, values)} if given else {})
+        if given and name in FACTORS:
+            raise argparse.ArgumentTypeError(f"{name} takes no values, as in {part!r}: they are several")
+        found |= {one: VALUES[one] for one in named} | ({name: _values(name, values)} if given else {})
     return found
 
 
 def _values(name: str, text: str) -> tuple:
-    """SMALLER:LARGER of a setting, numbers like those of `SETTINGS`."""
-    kind = type(SETTINGS[name][0])
+    """SMALLER:LARGER of a setting, numbers like those of `VALUES`."""
+    kind = type(VALUES[name][0])
     try:
         smaller, larger = map(kind, text.split(":"))
     except ValueError:
@@ -81,7 +74,7 @@ def _values(name: str, text: str) -> tuple:
 
 
 def _example(name: str) -> str:
-    return name if isinstance(SETTINGS[name][0], bool) else "{}={}:{}".format(name, *SETTINGS[name])
+    return name if isinstance(VALUES[name][0], bool) else "{}={}:{}".format(name, *VALUES[name])
 
 
 def signs_of(pair: int, seed: int, factors: int) -> np.ndarray:
@@ -97,17 +90,14 @@ def version(rule, how: dict[str, object], signs: dict[str, int], values: dict[st
       rule: the bot's rule of selection, with prior playouts.
       how: its other options.
       signs: of each factor, whether it has the larger value, 1, or the smaller, -1.
-      values: of each setting among them the smaller and the larger one.
+      values: of each the smaller and the larger one.
     """
-    fields, weights = {field.name for field in dataclasses.fields(rule)}, {}
-    for name, sign in signs.items():
-        if name in WEIGHTS:
-            weights |= {of: round(getattr(rule.knowledge, of) * FACTOR ** int(sign)) for of in WEIGHTS[name]}
-        elif name in fields:
-            rule = dataclasses.replace(rule, **{name: values[name][int(sign > 0)]})
-        else:
-            how = how | {name: values[name][int(sign > 0)]}
-    return how | {"rule": dataclasses.replace(rule, knowledge=dataclasses.replace(rule.knowledge, **weights))}
+    fields = {field.name for field in dataclasses.fields(rule)}
+    chosen = {name: values[name][int(sign > 0)] for name, sign in signs.items()}
+    knowledge = dataclasses.replace(rule.knowledge, **{name: value for name, value in chosen.items() if name in PRIORS})
+    of_rule = {name: value for name, value in chosen.items() if name in fields}
+    others = {name: value for name, value in chosen.items() if name not in PRIORS and name not in fields}
+    return how | others | {"rule": dataclasses.replace(rule, **of_rule, knowledge=knowledge)}
 
 
 def effects(games: list[dict], factors: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -121,7 +111,7 @@ def effects(games: list[dict], factors: Sequence[str]) -> dict[str, dict[str, fl
     return {name: {"effect": float(effect), "error": float(error)} for name, effect, error in zip(factors, found, errors)}
 
 
-def factors_of(bot: str, of: dict[str, tuple | None]) -> tuple[str, ...]:
+def factors_of(bot: str, of: dict[str, tuple]) -> tuple[str, ...]:
     """Those of the factors that a bot has: UCB1's rule lacks some."""
     fields = {field.name for field in dataclasses.fields(rule_of(bot))}
     of_rave = {"bias", "reference_visits", "strict"}
@@ -190,8 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m bench.tuning", description=__doc__, formatter_class=as_written)
     parser.add_argument("output", type=pathlib.Path, metavar="OUT.json")
     of = (
-        "what is tried: weights (of prior playouts), settings, all, or some of them by name, with commas between; settings may "
-        f"have other values, as in {_example('share')} (default: %(default)s). Weights: {', '.join(WEIGHTS)}. Settings: "
+        "what is tried: priors (prior playouts), settings, all, or some of them by name, with commas between; these may have "
+        f"other values, as in {_example('share')} (default: %(default)s). Priors: {', '.join(map(_example, PRIORS))}. Settings: "
         f"{', '.join(map(_example, SETTINGS))}"
     )
     parser.add_argument("--of", type=factors_of_argument, default="all", metavar="WHAT", help=of)
@@ -211,8 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args.visits = 2_000
     settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers", "of")}
     factors = factors_of(args.bot, args.of)
-    settings |= {"factor": FACTOR, "resign": RESIGN, "weights": dataclasses.asdict(rule_of(args.bot, True).knowledge)}
-    settings |= {"factors": list(factors), "values": {name: list(args.of[name]) for name in factors if args.of[name]}}
+    settings |= {"resign": RESIGN, "factors": list(factors), "values": {name: list(args.of[name]) for name in factors}}
     try:
         settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
         if not os.access(args.output.parent, os.W_OK):

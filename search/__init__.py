@@ -16,6 +16,7 @@ _HOMES = {
     "IllegalMove": "game",
     "Knowledge": "knowledge",
     "Limits": "choice",
+    "MoveWeights": "move_weights",
     "Player": "players",
     "Rave": "selection",
     "RootStatistics": "root",

@@ -41,8 +41,8 @@ class Scratch(NamedTuple):
 
     first: np.ndarray
     """int16 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
-    priors: np.ndarray
-    """int64 [2, 32 W]."""
+    weights: np.ndarray
+    """int64 [32 W]."""
 
 
 @compiled
@@ -79,7 +79,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
         if x.state == NEW:
             describe(memory, terms, leaf, results.positions[row])
             if len(memory.priors):
-                priors.note(memory.priors[leaf], terms.known, results.positions[row, at.features :], scratch.priors)
+                priors.note(memory.priors[leaf], terms.known, results.positions[row], at, scratch.weights)
         scratch.first[:] = 0
         if terms.credit == AMAF and row != NONE and not with_moves:
             for player in range(2):

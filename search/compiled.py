@@ -24,8 +24,8 @@ from jaxgo.running import leaf_columns, leaf_results
 #: changed, but not those of others that it needs.
 CONSTANTS = (constants, features, lanes, leaf_columns, leaf_results, sums)
 MODULES = (
-    "backup", "compiled", "descent", "earnings", "histories", "knowledge", "nodes", "priors", "rows", "selection", "terms",
-    "tree", "values",
+    "backup", "compiled", "descent", "earnings", "histories", "knowledge", "move_weights", "nodes", "priors", "rows", "selection",
+    "terms", "tree", "values",
 )  # fmt: skip
 #: Functions of which nobody has said yet where they are to be kept, and who sees to it: threads make trees at the same time.
 _anywhere: list = []

@@ -1,9 +1,9 @@
-"""What a search knows of moves before playouts have told it: prior playouts, by what the device says of the moves.
+"""What a search knows of moves before playouts have told it: prior playouts, by how likely the moves are.
 
-As in Gelly and Silver, "Combining online and offline knowledge in UCT" (2007), and in the program michi: a node begins as if each
-of its moves had been tried before, won so many times and lost so many, by simple signs. These playouts count when a move is
-chosen, beside those that were played, which outnumber them soon; they are in no node's visits, wins or RAVE statistics. The
-numbers are michi's, but for patterns and captures, which matches have doubled.
+As in Gelly and Silver, "Combining online and offline knowledge in UCT" (2007), a node begins as if each of its moves had been
+tried before, won so many times and lost so many. How many were won goes, as in the programs michi and Pachi, by the square root
+of the chance that a good player would play the move (`search.move_weights`). These playouts count when a move is chosen, beside
+those that were played, which outnumber them soon; they are in no node's visits, wins or RAVE statistics.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxgo.base import checks
 from jaxgo.board.geometry import geometry
-from jaxgo.playing.features import FEATURES
+from search.move_weights import MoveWeights, line_of, strengths
 
 #: Prior playouts of a move that are won, or lost, at most: they are held in a byte each.
 MOST = 255
@@ -21,68 +21,57 @@ MOST = 255
 
 @dataclasses.dataclass(frozen=True)
 class Knowledge:
-    """Prior playouts of moves: for each thing that may be said of a move (`jaxgo.FEATURES`) how many are won, or, where the
-    number is negative, lost; of all that is said of it the sum, up to `MOST` won and as many lost.
+    """Prior playouts of moves.
 
     Args:
-      even: of every move but the pass, so many won and as many lost.
-      capture_one, capture_two, capture_more: it captures one stone, two, more.
-      save: it saves an own chain in atari.
-      atari: it puts an enemy chain in atari.
-      self_atari: it captures nothing, and its own chain has one liberty then.
-      pattern: a 3x3 pattern matches around it.
-      near_last_1, near_last_2, near_last_3: it lies one, two, three steps from the last move; chains are as near as their nearest
-        stone.
-      near_before_1, near_before_2, near_before_3: likewise from the move before the last.
-      far_line_1, far_line_2, far_line_3: it lies on the first, second, third line, with no stone within three steps.
-      eyelike: it fills an empty region of one or two points which touches own stones only.
+      even: of every move but the pass so many are won, and as many lost.
+      likely: besides, so many of a move that is sure to be played are won, and of others that times the square root of their
+        chance, up to `MOST` in all.
+      weights: of which chances are made.
 
     Raises:
-      TypeError, ValueError: a number is not whole, or beyond `MOST` won or lost.
+      TypeError, ValueError: a number is not whole, or not between 0 and `MOST`; weights are none.
     """
 
-    even: int = 5
-    capture_one: int = 30
-    capture_two: int = 60
-    capture_more: int = 60
-    save: int = 15
-    atari: int = 5
-    self_atari: int = -10
-    pattern: int = 20
-    near_last_1: int = 24
-    near_last_2: int = 22
-    near_last_3: int = 8
-    near_before_1: int = 8
-    near_before_2: int = 4
-    near_before_3: int = 0
-    far_line_1: int = -10
-    far_line_2: int = -10
-    far_line_3: int = 10
-    eyelike: int = -10
+    even: int = 7
+    likely: int = 200
+    weights: MoveWeights = dataclasses.field(default_factory=MoveWeights.fitted)
 
     def __post_init__(self):
-        checks.integer("even", self.even, 0, MOST)
-        for name in FEATURES:
-            checks.integer(name, getattr(self, name), -MOST, MOST)
+        for name in ("even", "likely"):
+            checks.integer(name, getattr(self, name), 0, MOST)
+        if not isinstance(self.weights, MoveWeights):
+            raise TypeError(f"weights must be a search.MoveWeights, not {self.weights!r}")
 
     def numbers(self, size: int) -> "KnowledgeNumbers":
         """For the compiled loops, on a board of this size."""
-        g = geometry(size)
-        points = np.full(32 * g.num_words, size * size, np.int16)
-        points[g.index_of_point[:-1]] = np.arange(size * size)
-        return KnowledgeNumbers(self.even, np.array([getattr(self, name) for name in FEATURES], np.int64), points)
+        g, weights = geometry(size), self.weights
+        return KnowledgeNumbers(
+            self.even, self.likely, weights.features.astype(np.int64), weights.lines[line_of(size)].astype(np.int64),
+            np.array(weights.patterns), strengths(), g.word_of_row.astype(np.int64), g.shift_of_row.astype(np.int64),
+        )  # fmt: skip
 
 
 class KnowledgeNumbers(NamedTuple):
     """Knowledge as the compiled loops read it."""
 
     even: int
-    weights: np.ndarray
-    """int64 [F]."""
+    likely: int
+    features: np.ndarray
+    """int64 [F]: weights."""
     points: np.ndarray
-    """int16 [32 W]: the point of each bit of a board, P for those of none."""
+    """int64 [P]: weights of the points, by their lines."""
+    patterns: np.ndarray
+    """int8 [65,536]: weights."""
+    strengths: np.ndarray
+    """float64: of weights from -`LIMIT` to `LIMIT`."""
+    words: np.ndarray
+    """int64 [N]: in which word of a board a row lies."""
+    shifts: np.ndarray
+    """int64 [N]: and from which bit on."""
 
     @classmethod
     def none(cls) -> "KnowledgeNumbers":
         """Where nothing is known."""
-        return cls(0, np.empty(0, np.int64), np.empty(0, np.int16))
+        no_numbers = np.empty(0, np.int64)
+        return cls(0, 0, no_numbers, no_numbers, np.empty(0, np.int8), np.empty(0), no_numbers, no_numbers)

@@ -120,7 +120,7 @@ class Rounds:
         moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = plain(Scratch(
-            np.empty((2, 2, moves), np.int16), np.empty((2, 16 * tree.memory.words.shape[1]), np.int64)
+            np.empty((2, 2, moves), np.int16), np.empty(16 * tree.memory.words.shape[1], np.int64)
         ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._full, self._tried = None, False

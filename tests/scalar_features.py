@@ -33,6 +33,17 @@ def features(game: Game, last: int = -1, before: int = -1) -> dict[str, list[int
     return found
 
 
+def number_of_pattern(game: Game, point: int) -> int:
+    """The number of what lies around a point: a bit for each of the mover's stones and eight higher one for each of the other's, in
+    rows from the top; both outside of the board."""
+    y, x = divmod(point, game.size)
+    around, number, inside = [(y + dy, x + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0)], 0, range(game.size)
+    for i, (j, k) in enumerate(around):
+        stone = game.stones[j * game.size + k] if j in inside and k in inside else None
+        number |= (stone in (None, game.to_play)) << i | (stone in (None, -game.to_play)) << 8 + i
+    return number
+
+
 def own_in_atari(game: Game) -> Iterable[int]:
     """A stone of each chain of the mover that is in atari."""
     in_atari = [min(members) for members, liberties in game.chains() if len(liberties) == 1]

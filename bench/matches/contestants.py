@@ -32,7 +32,7 @@ _LIMITS = {"visits": int, "seconds": float}
 _OF_TREES = {"leaves": int, "playouts_per_leaf": int}
 _OF_SEARCHES = {"in_flight": int, "share": float, "virtual_losses": int}
 _OF_ALL = _LIMITS | {"policy": str, "resign": float}
-_OF_KNOWLEDGE = {field.name: int for field in dataclasses.fields(Knowledge)}
+_OF_KNOWLEDGE = {field.name: int for field in dataclasses.fields(Knowledge) if field.name != "weights"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What settings and weights of prior playouts are worth: the sums, the games and their versions, a run and its going on."""
+"""What settings of searches and prior playouts are worth: the sums, the games and their versions, a run and its going on."""
 
 import argparse
 import dataclasses
@@ -10,7 +10,7 @@ import pytest
 from bench import tuning
 from bench.matches.contestants import Conditions, read_bot
 from bench.matches.playing import Match
-from bench.tuning import FACTOR, SETTINGS, WEIGHTS, effects, factors_of, factors_of_argument, signs_of, version
+from bench.tuning import PRIORS, SETTINGS, VALUES, effects, factors_of, factors_of_argument, signs_of, version
 from jaxgo import Position, cli
 from search.knowledge import Knowledge
 from search.players import make_player, rule_of
@@ -18,15 +18,10 @@ from search.players import make_player, rule_of
 ARGS = argparse.Namespace(size=5, visits=16, seconds=None, leaves=16, playouts_per_leaf=8, knowledge=None, cleanup=False)
 
 
-def test_groups_are_all_weights():
-    assert sorted(name for group in WEIGHTS.values() for name in group) == sorted(f.name for f in dataclasses.fields(Knowledge))
-
-
-def test_weights_grow_and_shrink_by_groups():
-    signs = dict.fromkeys(WEIGHTS, -1) | {"near_last": 1}
-    found = version(rule_of("rave", True), {}, signs, {})["rule"].knowledge
-    assert found.near_last_1 == FACTOR * Knowledge().near_last_1 and found.pattern == Knowledge().pattern / FACTOR
-    assert found.self_atari == Knowledge().self_atari / FACTOR
+def test_prior_playouts_are_settings_of_knowledge():
+    assert {*PRIORS} == {field.name for field in dataclasses.fields(Knowledge)} - {"weights"}
+    found = version(rule_of("rave", True), {}, {"even": -1, "likely": 1}, VALUES)["rule"].knowledge
+    assert found == Knowledge(even=PRIORS["even"][0], likely=PRIORS["likely"][1])
 
 
 @pytest.mark.parametrize("bot", ["rave", "uct"])
@@ -52,14 +47,14 @@ def test_two_games_in_a_row_have_the_same_versions():
 
 def test_effects_are_told_apart():
     """Of 4,000 games whose first version wins 60 % by one group and 45 % by another; four standard errors."""
-    rng, names = np.random.default_rng(1), list(WEIGHTS)
+    rng, names = np.random.default_rng(1), list(VALUES)
     games = []
     for number in range(4000):
         signs = signs_of(number, 0, len(names))
-        chance = 0.5 + 0.1 * signs[names.index("pattern")] - 0.05 * signs[names.index("even")]
+        chance = 0.5 + 0.1 * signs[names.index("likely")] - 0.05 * signs[names.index("even")]
         games.append({"signs": signs.tolist(), "won": float(rng.random() < chance)})
     found = effects(games, names)
-    expected = dict.fromkeys(WEIGHTS, 0.0) | {"pattern": 0.1, "even": -0.05}
+    expected = dict.fromkeys(VALUES, 0.0) | {"likely": 0.1, "even": -0.05}
     for name, x in found.items():
         assert x["error"] == pytest.approx(0.5 / np.sqrt(4000), rel=0.05)
         assert abs(x["effect"] - expected[name]) < 4 * x["error"], name
@@ -110,8 +105,8 @@ def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
     [
         (["--games", "1"], "argument --games: must be between 2 and "), (["--bot", "amaf"], "invalid choice: 'amaf'"),
         (["--policy", "best"], "--policy best: policy must be of "), (["--visits", "32"], "holds games of other settings"),
-        (["--seconds", "1"], "holds games of other settings"), (["--of", "patterns"], "argument --of: must name some of weights,"),
-        (["--of", "pattern=1:2"], "pattern takes no values, as in 'pattern=1:2'"), (["--of", "all=1:2"], "all takes no values"),
+        (["--seconds", "1"], "holds games of other settings"), (["--of", "patterns"], "argument --of: must name some of priors,"),
+        (["--of", "likely=1"], "likely takes a smaller and a larger value"), (["--of", "all=1:2"], "all takes no values"),
         (["--of", "share=0.4:0.1"], "share takes a smaller and a larger value, as in share=0.1:0.4, not '0.4:0.1'"),
         (["--of", "share=0.1:nan"], "not '0.1:nan'"), (["--of", "strict=0:1"], "as in strict, not '0:1'"),
         (["--of", "bias=0.1:0.2:0.3"], "not '0.1:0.2:0.3'"), (["--of", "share="], "share takes a smaller and a larger value"),
@@ -129,17 +124,17 @@ def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
 
 def test_factors_may_be_named_and_given_values(played, tmp_path):
     out = tmp_path / "tuning.json"
-    asked = ["--of", "share=0.05:0.1,pattern,virtual_losses=2:8", "--seconds", "0.5"]
+    asked = ["--of", "share=0.05:0.1,likely,virtual_losses=2:8", "--seconds", "0.5"]
     assert tuning.main([str(out), "--games", "16", *asked]) == 0
     made = json.loads(out.read_text())
-    assert set(made["effects"]) == {"share", "pattern", "virtual_losses"} and made["settings"]["visits"] is None
-    assert made["settings"]["values"] == {"share": [0.05, 0.1], "virtual_losses": [2, 8]}
+    assert set(made["effects"]) == {"share", "likely", "virtual_losses"} and made["settings"]["visits"] is None
+    assert made["settings"]["values"] == {"share": [0.05, 0.1], "likely": list(PRIORS["likely"]), "virtual_losses": [2, 8]}
     for match, number in played:
         first, second = (contestant.options for contestant in match.contestants)
-        larger = dict(zip(("share", "pattern", "virtual_losses"), signs_of((number - 1) // 2, 0, 3) > 0))
+        larger = dict(zip(("share", "likely", "virtual_losses"), signs_of((number - 1) // 2, 0, 3) > 0))
         assert (first["share"], second["share"]) == ((0.1, 0.05) if larger["share"] else (0.05, 0.1))
         assert first["virtual_losses"] == (8 if larger["virtual_losses"] else 2)
-        assert first["rule"].knowledge.pattern == Knowledge().pattern * (FACTOR if larger["pattern"] else 1 / FACTOR)
+        assert first["rule"].knowledge.likely == PRIORS["likely"][int(larger["likely"])]
         assert {contestant.limits.seconds for contestant in match.contestants} == {0.5}
 
 

@@ -14,9 +14,11 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
+from jaxgo.playing.features import FEATURES
+from search.move_weights import strengths as strengths_of_weights
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE
 from tests.referee import Game
-from tests.scalar_features import features
+from tests.scalar_features import features, number_of_pattern
 
 Feed = Callable[[Game, int, int], list[list[int]]]
 """(position, number of the leaf, number of playouts) -> the moves of each."""
@@ -155,13 +157,22 @@ class ScalarTree:
     def priors(self, game: Game, *moves: int | None) -> dict[int, tuple[int, int]]:
         """Prior playouts of a node's moves, won and lost, given the last move and the one before; None is not known."""
         known = self.rule.knowledge
-        priors = {point: [known.even, known.even] for point in range(game.num_points)}
+        priors = {point: (known.even, known.even) for point in range(game.num_points)}
         points = (-1 if move is None or move == game.pass_move else move for move in moves)
+        weights = dict.fromkeys([] if game.is_over else game.candidates(), 0)
         for name, said in features(game, *points).items():
             for point in said:
-                weight = getattr(known, name)
-                priors[point][weight < 0] += abs(weight)
-        return {point: (min(won, 255), min(lost, 255)) for point, (won, lost) in priors.items()}
+                weights[point] += int(known.weights.features[FEATURES.index(name)])
+        strengths = {}
+        for point, weight in weights.items():
+            y, x = divmod(point, game.size)
+            line = min(y, x, game.size - 1 - y, game.size - 1 - x, 4)
+            weight += int(known.weights.lines[line]) + int(known.weights.patterns[number_of_pattern(game, point)])
+            strengths[point] = float(strengths_of_weights()[1023 + min(max(weight, -1023), 1023)])
+        total = sum(strengths.values())
+        for point, strength in strengths.items():
+            priors[point] = min(known.even + int(known.likely * math.sqrt(strength / total) + 0.5), 255), known.even
+        return priors
 
     def candidates(self, game: Game) -> list[int]:
         """The moves to try: legal, no own eye; and the pass.

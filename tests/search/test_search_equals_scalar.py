@@ -113,7 +113,7 @@ RULES = {
     "v2": Rave(credit="weighted_v2", schedule="hand"),
     "mctr": Rave(bias=0.1, credit="mctr_simple"),
     "ucb1 with knowledge": UCB1(knowledge=Knowledge()),
-    "rave with knowledge": Rave(bias=0.1, knowledge=Knowledge(even=0, near_before_1=7, pattern=-3)),
+    "rave with knowledge": Rave(bias=0.1, knowledge=Knowledge(even=0, likely=90)),
     "grave with knowledge": Rave(bias=0.1, reference_visits=20, schedule="hand", knowledge=Knowledge()),
     "v2 with knowledge": Rave(credit="weighted_v2", knowledge=Knowledge()),
 }

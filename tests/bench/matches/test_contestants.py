@@ -32,7 +32,7 @@ def test_knowledge_is_switched_and_set():
     by_default = read_bot("rave:bias=0.01", ARGS).options["rule"]
     with_it, without = (read_bot(f"rave:knowledge={on}", ARGS).options["rule"] for on in (True, False))
     assert with_it.knowledge == Knowledge() and without.knowledge is None and by_default in (with_it, without)
-    assert read_bot("uct:pattern=3,even=0", ARGS).options["rule"].knowledge == Knowledge(pattern=3, even=0)
+    assert read_bot("uct:likely=3,even=0", ARGS).options["rule"].knowledge == Knowledge(likely=3, even=0)
     for on in (True, False):
         args = argparse.Namespace(**vars(ARGS) | {"knowledge": on})
         assert read_bot("rave", args).options["rule"] == (with_it if on else without)

@@ -1,0 +1,234 @@
+"""Which moves a stronger program plays: weights of moves are fitted to its games, and held against games that were left out.
+
+    python -m bench.move_prediction [GAMES.sgf] [--from N] [--output WEIGHTS.npz] [--json]
+
+The games are one SGF record a line. In each position from move N on, moves are as likely as weights say, of what the device says
+of them (`jaxgo.FEATURES`), of their lines, and of what lies on the eight points around them, turned and mirrored alike; fitted
+are those under which the moves that were played are the most likely (a conditional logit with a penalty on their squares).
+Every fifth game is left out first: in these, how often the move played was the likeliest, or among the first three or five, and
+the mean surprise, minus the logarithm of its chance. The weights that are written are fitted to all of the games then.
+`search.Knowledge` takes them: `search.MoveWeights.load("WEIGHTS.npz")`.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse
+from rich import box
+
+import jaxgo
+from bench import hardware, report
+from jaxgo.base.constants import STAY
+from jaxgo.board.geometry import geometry
+from jaxgo.commands import arguments
+from jaxgo.commands.tables import make_console, print_table
+from jaxgo.playing.features import FEATURES
+from jaxgo.playing.policies.pattern_table import STEPS
+from search.move_weights import DOUBLE, LINES, MoveWeights, line_of, same_patterns
+
+#: Games that Pachi 12.90 played against itself, without a network, with 1,000 playouts a move, from one to six random moves on.
+GAMES = pathlib.Path(__file__).parents[1] / "games" / "pachi-9x9.sgf"
+RANDOM_MOVES = 6
+#: Patterns that stand around fewer moves have no weight of their own.
+SEEN = 10
+#: On half of the squares of weights, in nats.
+PENALTY = 2.0
+#: One game in so many is left out.
+LEFT_OUT = 5
+AT_ONCE = 4096
+
+
+class Moves(NamedTuple):
+    """Moves of positions that may be useful; M in all, of B positions one after the other."""
+
+    said: scipy.sparse.csr_matrix
+    """float64 [M, F + LINES + 65,536]: 1 where a feature, a line or a pattern (the least of those that are alike) is a move's."""
+    first: np.ndarray
+    """int [B]: the first move of each position."""
+    played: np.ndarray
+    """int [B]: the one that was played."""
+    game: np.ndarray
+    """int [B]: the number of the game that the position is of."""
+
+    def of(self, wanted: np.ndarray) -> "Moves":
+        """Those of some positions; bool [B]."""
+        ends = np.append(self.first[1:], self.said.shape[0])
+        lengths = (ends - self.first)[wanted]
+        first = np.cumsum(lengths) - lengths
+        rows = np.repeat(self.first[wanted] - first, lengths) + np.arange(lengths.sum())
+        return Moves(self.said[rows], first, first + (self.played - self.first)[wanted], self.game[wanted])
+
+
+def read(path: pathlib.Path, begin: int) -> Moves:
+    """The moves of a file's games from move number `begin` on, from 0; passes are left out.
+
+    Raises:
+      ValueError: it cannot be read, or has no such moves, or games of several board sizes.
+    """
+    try:
+        lines = [line for line in path.read_bytes().splitlines() if line.strip()]
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    before, asked = [], []
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = jaxgo.read_game(line)
+            points, positions = [STAY, *(point for _, point in record.moves)], record.positions()
+        except ValueError as error:
+            raise ValueError(f"{path}, game {number}: {error}") from error
+        at = [k for k in range(begin, len(record.moves)) if points[k + 1] != record.size**2]
+        if at:
+            before.append(positions[[max(k - 1, 0) for k in at]])
+            asked += [(points[k], points[k - 1] if k > 1 else -1, points[k + 1], number) for k in at]
+    if not asked:
+        raise ValueError(f"{path} has no moves from number {begin} on")
+    if len({each.size for each in before}) > 1:
+        raise ValueError(f"{path} must have games of one board size")
+    return describe(jaxgo.Position.concatenate(before), *np.array(asked).T)
+
+
+def describe(before: jaxgo.Position, last: np.ndarray, one_before: np.ndarray, played: np.ndarray, game: np.ndarray) -> Moves:
+    """What is said of the moves after each last move, `played` among them; positions of which it is none are left out."""
+    size, count = before.size, len(last)
+    words, ko, passes, black = jaxgo.Leaves.arguments_of(before)
+    parts, index, line = [], geometry(size).index_of_point[:-1], line_of(size)
+    leaves, alike = jaxgo.Leaves(size, min(count, AT_ONCE), 1, features=True), same_patterns()
+    played_rows, of_games, lengths = [], [], []
+    try:
+        for part in (slice(i, i + AT_ONCE) for i in range(0, count, AT_ONCE)):
+            call = leaves.submit(
+                words[part], ko[part], passes[part], black[part], last[part], np.arange(count)[part], one_before[part]
+            )
+            found = leaves.gather(call)
+            useful = found.useful
+            known = useful[np.arange(len(useful)), played[part]]
+            useful, features = useful[known], bits(found.features[known])[..., index]
+            own, opp = (bits(half[known])[:, index] for half in np.split(found.words, 2, axis=1))
+            row, point = np.nonzero(useful)
+            patterns = alike[numbers(own, opp, size)[row, point]]
+            move, feature = np.nonzero(features[row, :, point])
+            every = np.arange(len(row))
+            column = [feature, len(FEATURES) + line[point], len(FEATURES) + LINES + patterns]
+            at = np.concatenate([move, every, every]), np.concatenate(column)
+            width = len(FEATURES) + LINES + (1 << 16)
+            parts.append(scipy.sparse.csr_matrix((np.ones(len(at[0])), at), shape=(len(row), width)))
+            lengths.append(useful.sum(axis=1))
+            played_rows.append(np.cumsum(useful, axis=1)[np.arange(len(useful)), played[part][known]] - 1)
+            of_games.append(game[part][known])
+    finally:
+        leaves.close()
+    many = np.concatenate(lengths)
+    first = np.cumsum(many) - many
+    return Moves(scipy.sparse.vstack(parts).tocsr(), first, first + np.concatenate(played_rows), np.concatenate(of_games))
+
+
+def bits(words: np.ndarray) -> np.ndarray:
+    """bool [..., 32 W]: those of words, uint32 [..., W]."""
+    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little").astype(bool)
+
+
+def numbers(own: np.ndarray, opp: np.ndarray, size: int) -> np.ndarray:
+    """int [B, P]: the numbers of the patterns around all points, as in `search.MoveWeights`."""
+    out = np.zeros(own.shape, np.int64)
+    for shift, stones in ((0, own), (8, opp)):
+        padded = np.pad(stones.reshape(-1, size, size), ((0, 0), (1, 1), (1, 1)), constant_values=True).astype(np.int64)
+        for i, (dy, dx) in enumerate(STEPS):
+            out |= padded[:, 1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size].reshape(out.shape) << shift + i
+    return out
+
+
+def chances(moves: Moves, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the moves' chances, logarithms of those played), by weights in nats."""
+    sums = moves.said @ weights
+    position = np.repeat(np.arange(len(moves.first)), np.diff(np.append(moves.first, len(sums))))
+    most = np.maximum.reduceat(sums, moves.first)
+    strengths = np.exp(sums - most[position])
+    totals = np.add.reduceat(strengths, moves.first)
+    return strengths / totals[position], sums[moves.played] - most - np.log(totals)
+
+
+def fit(moves: Moves, patterns: bool = True) -> np.ndarray:
+    """The weights, in nats, with those of patterns or all of these 0."""
+    common = np.asarray(moves.said.sum(axis=0)).ravel() >= SEEN
+    common[len(FEATURES) + LINES :] &= patterns
+    used = moves._replace(said=moves.said[:, common])
+    transposed, observed = used.said.T.tocsr(), np.asarray(used.said[used.played].sum(axis=0)).ravel()
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        each, logarithms = chances(used, weights)
+        penalty = PENALTY / 2 * weights @ weights
+        return float(penalty - logarithms.sum()), transposed @ each - observed + PENALTY * weights
+
+    weights = np.zeros(moves.said.shape[1])
+    weights[common] = scipy.optimize.minimize(loss, weights[common], jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    return weights
+
+
+def in_units(weights: np.ndarray) -> MoveWeights:
+    """Weights in nats as whole numbers; each pattern has that of those that are alike."""
+    whole = np.round(weights * DOUBLE / np.log(2))
+    features, lines, patterns = np.split(whole, [len(FEATURES), len(FEATURES) + LINES])
+    patterns = np.clip(patterns, -127, 127)[same_patterns()]
+    return MoveWeights(features.astype(np.int16), lines.astype(np.int16), patterns.astype(np.int8))
+
+
+def judge(name: str, moves: Moves, weights: np.ndarray) -> dict:
+    """How well weights tell the moves that were played; of moves with equal chances one in the middle."""
+    each, logarithms = chances(moves, weights)
+    mine = np.repeat(each[moves.played], np.diff(np.append(moves.first, len(each))))
+    rank = np.add.reduceat((each > mine) + 0.5 * (each == mine), moves.first) - 0.5
+    firsts = {f"first_{n}": float((rank < n - 0.5).mean()) for n in (1, 3, 5)}
+    return {"weights": name, **firsts, "surprise": float(-logarithms.mean())}
+
+
+def in_words(result: dict) -> tuple[str, ...]:
+    """A row of the table for people."""
+    return result["weights"], *(f"{100 * result[f'first_{n}']:.1f} %" for n in (1, 3, 5)), f"{result['surprise']:.3f}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Fits and tells; the exit status."""
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m bench.move_prediction", description=__doc__, formatter_class=as_written)
+    parser.add_argument("games", nargs="?", type=pathlib.Path, default=GAMES, metavar="GAMES.sgf", help=f"default: {GAMES.name}")
+    begin = "moves before this one, from 0, are not learnt (default: %(default)s)"
+    parser.add_argument("--from", dest="begin", type=arguments.count(0, 10_000), default=RANDOM_MOVES, metavar="N", help=begin)
+    parser.add_argument("--output", type=pathlib.Path, metavar="WEIGHTS.npz", help="where to write what is fitted to all games")
+    parser.add_argument("--json", action="store_true", help="print a document")
+    asked = parser.parse_args(given)
+    try:
+        moves = read(asked.games, asked.begin)
+    except ValueError as error:
+        parser.error(str(error))
+    out = moves.game % LEFT_OUT == 0
+    if out.all() or not out.any():
+        parser.error(f"{asked.games} must have moves of {LEFT_OUT} games or more, of which one in {LEFT_OUT} is left out")
+    kept, left = moves.of(~out), moves.of(out)
+    now = MoveWeights.fitted()
+    standing = np.concatenate([now.features, now.lines, now.patterns]) * np.log(2) / DOUBLE
+    candidates = {
+        "none": np.zeros(moves.said.shape[1]), "of features and lines": fit(kept, patterns=False), "of patterns too": fit(kept),
+        "that come with jaxgo": standing,
+    }  # fmt: skip
+    settings = {"games": asked.games.name, "positions": len(moves.game), "left_out": int(out.sum()), "from": asked.begin}
+    made = report.begin("move_prediction", hardware.describe(), settings) | {"software": hardware.versions()}
+    made["results"] = [judge(name, left, weights) for name, weights in candidates.items()]
+    if asked.output:
+        in_units(fit(moves)).save(asked.output)
+    if asked.json:
+        print(json.dumps(made, indent=1, allow_nan=False))
+        return 0
+    print(f"{len(moves.game):,} positions, of which {out.sum():,} were left out; in these the move played was")
+    columns = ("weights", "the likeliest", "of the first 3", "of the first 5", "surprise, nats")
+    print_table(make_console(), columns, [in_words(each) for each in made["results"]], box=box.HEAVY_HEAD)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""How likely moves are, by what they do and by what lies around them: weights that were learnt from games.
+
+A move's chance is its strength's share of the strengths of all the mover's moves, and a strength is the product of those of all
+that is said of the move (a generalised Bradley-Terry model: Coulom, "Computing Elo ratings of move patterns in the game of Go",
+2007; a conditional logit). Logarithms of strengths are whole numbers here, in sixteenths of the binary one, so that sums and
+chances are the same on every machine.
+"""
+
+import dataclasses
+import functools
+import os
+import pathlib
+import zlib
+from typing import Self
+
+import numpy as np
+
+from jaxgo.playing.features import FEATURES
+from jaxgo.playing.policies import pattern_table
+
+#: A strength of two, in these units.
+DOUBLE = 16
+#: Weights of moves are held between plus and minus so much.
+LIMIT = 1023
+#: Lines from the edge that are told apart; those further in are as the last one.
+LINES = 5
+#: Fitted to games of Pachi against itself by `python -m bench.move_prediction`.
+FITTED = pathlib.Path(__file__).with_suffix(".npz")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MoveWeights:
+    """Logarithms of strengths, in sixteenths of the binary one: 16 makes a move twice as likely.
+
+    Args:
+      features: int16 [F], of each of `jaxgo.FEATURES`, which may be said of a move.
+      lines: int16 [5], of the first line, the second, and so on; the last holds for all further ones.
+      patterns: int8 [65,536], of what lies on the eight points around it, by number: bit i is set where the i-th of them, in rows
+        from the top, has a stone of the mover's or lies outside of the board, bit 8 + i where it has one of the other's or lies
+        outside.
+
+    Raises:
+      TypeError, ValueError: an array is not as it must be.
+    """
+
+    features: np.ndarray
+    lines: np.ndarray
+    patterns: np.ndarray
+
+    def __post_init__(self):
+        shapes = {"features": ((len(FEATURES),), np.int16), "lines": ((LINES,), np.int16), "patterns": ((1 << 16,), np.int8)}
+        for name, (shape, dtype) in shapes.items():
+            given = np.asarray(getattr(self, name))
+            if given.shape != shape or given.dtype != dtype:
+                raise ValueError(f"{name} must be {np.dtype(dtype)} of shape {shape}, not {given.dtype} of {given.shape}")
+            mine = given.copy()
+            mine.setflags(write=False)
+            object.__setattr__(self, name, mine)
+
+    @classmethod
+    def of(cls, patterns: np.ndarray | None = None, lines: np.ndarray | None = None, **features: int) -> Self:
+        """Those of some features by name, such as `capture_one=32`, of lines and of patterns; all others 0."""
+        unknown = sorted(features.keys() - set(FEATURES))
+        if unknown:
+            raise ValueError(f"features must be of {', '.join(FEATURES)}, not {', '.join(unknown)}")
+        return cls(
+            np.array([features.get(name, 0) for name in FEATURES], np.int16),
+            np.zeros(LINES, np.int16) if lines is None else lines, np.zeros(1 << 16, np.int8) if patterns is None else patterns,
+        )  # fmt: skip
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """Those in a file that `save` has written.
+
+        Raises:
+          OSError: it cannot be read.
+          ValueError: it holds no such weights.
+        """
+        try:
+            with np.load(path) as arrays:
+                return cls(*(arrays[field.name] for field in dataclasses.fields(cls)))
+        except (KeyError, ValueError, EOFError) as error:
+            raise ValueError(f"{os.fspath(path)} holds no weights of moves: {error}") from error
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes them to a file, .npz."""
+        np.savez_compressed(path, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MoveWeights) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    @functools.cached_property
+    def _bytes(self) -> bytes:
+        return b"".join(getattr(self, field.name).tobytes() for field in dataclasses.fields(self))
+
+    def __repr__(self) -> str:
+        return "MoveWeights.fitted()" if self == MoveWeights.fitted() else f"<MoveWeights {zlib.crc32(self._bytes):08x}>"
+
+    @classmethod
+    @functools.cache
+    def fitted(cls) -> "MoveWeights":
+        """Those that come with jaxgo."""
+        return MoveWeights.load(FITTED)
+
+
+@functools.cache
+def strengths() -> np.ndarray:
+    """float64 [2 * LIMIT + 1]: those of -LIMIT to LIMIT, by products, quotients and roots alone, which are exactly rounded."""
+    step = np.float64(2)
+    for _ in range(DOUBLE.bit_length() - 1):
+        step = np.sqrt(step)
+    up = np.ones(LIMIT + 1)
+    for i in range(1, LIMIT + 1):
+        up[i] = up[i - 1] * step if i % DOUBLE else 2.0 ** (i // DOUBLE)
+    return np.concatenate([1 / up[:0:-1], up])
+
+
+def line_of(size: int) -> np.ndarray:
+    """int64 [P]: the line of each point from the edge, from 0, those further in than `LINES` as the last of these."""
+    rows, columns = np.divmod(np.arange(size * size), size)
+    line = np.minimum(np.minimum(rows, size - 1 - rows), np.minimum(columns, size - 1 - columns))
+    return np.minimum(line, LINES - 1)
+
+
+def same_patterns() -> np.ndarray:
+    """int64 [65,536]: of each number of a pattern the least among those that are it turned or mirrored."""
+    number = np.arange(1 << 16)
+    least = number.copy()
+    for turn in range(8):
+        turned = np.zeros_like(number)
+        for i, (dy, dx) in enumerate(pattern_table.STEPS):
+            y, x = (dx, dy) if turn & 4 else (dy, dx)
+            j = pattern_table.STEPS.index((-y if turn & 2 else y, -x if turn & 1 else x))
+            turned |= (number >> i & 1) << j | (number >> 8 + i & 1) << 8 + j
+        least = np.minimum(least, turned)
+    return least

@@ -1,0 +1,80 @@
+"""How likely moves are: the weights, their strengths, and what they say of positions."""
+
+import numpy as np
+import pytest
+
+import jaxgo
+from search import Knowledge, MoveWeights
+from search.move_weights import DOUBLE, LIMIT, line_of, same_patterns, strengths
+from tests.referee import Game
+from tests.scalar_features import number_of_pattern
+
+
+def test_strengths_double_every_sixteenth():
+    """Up to rounding in the last places, as they are made by roots and products alone."""
+    found = strengths()
+    assert len(found) == 2 * LIMIT + 1 and found[LIMIT] == 1
+    assert np.allclose(found, 2.0 ** (np.arange(-LIMIT, LIMIT + 1) / DOUBLE), rtol=1e-13, atol=0)
+    assert (np.diff(found) > 0).all()
+
+
+def test_lines():
+    assert line_of(5).reshape(5, 5).tolist() == [[0] * 5, [0, 1, 1, 1, 0], [0, 1, 2, 1, 0], [0, 1, 1, 1, 0], [0] * 5]
+    assert line_of(19).reshape(19, 19)[9, :10].tolist() == [0, 1, 2, 3, 4, 4, 4, 4, 4, 4]
+
+
+TURNED = (lambda a: a, np.flipud, np.fliplr, np.rot90, lambda a: np.rot90(a, 2), lambda a: np.rot90(a, 3), np.transpose)
+
+
+@pytest.mark.parametrize("turn", TURNED)
+def test_patterns_are_the_same_turned_and_mirrored(turn):
+    """On boards that are: also in a corner, on the edge and in the middle."""
+    rng, alike = np.random.default_rng(7), same_patterns()
+    for _ in range(30):
+        stones = rng.choice([-1, 0, 0, 1], (5, 5))
+        places = turn(np.arange(25).reshape(5, 5)).ravel()
+        game, turned = Game(5, stones.ravel()), Game(5, turn(stones).ravel())
+        for there, here in enumerate(places):
+            assert alike[number_of_pattern(turned, there)] == alike[number_of_pattern(game, int(here))]
+
+
+def test_those_that_come_with_jaxgo_know_patterns_as_alike():
+    """And what any player knows: captures that save, no self-atari, near the last move, not on the first line."""
+    weights = MoveWeights.fitted()
+    assert (weights.patterns == weights.patterns[same_patterns()]).all()
+    named = dict(zip(jaxgo.FEATURES, weights.features.tolist()))
+    assert named["save"] > 0 > named["self_atari"] and named["near_last_1"] > named["near_last_3"] > 0
+    assert weights.lines[0] < weights.lines[2]
+    assert Knowledge().weights is weights
+
+
+def test_they_are_written_and_read(tmp_path):
+    weights = MoveWeights.of(capture_one=3, eyelike=-2, lines=np.arange(5, dtype=np.int16))
+    weights.save(tmp_path / "weights.npz")
+    read = MoveWeights.load(tmp_path / "weights.npz")
+    assert read == weights != MoveWeights.fitted() and hash(read) == hash(weights)
+    assert read.features[jaxgo.FEATURES.index("eyelike")] == -2 and read.lines.tolist() == [0, 1, 2, 3, 4]
+    assert repr(MoveWeights.fitted()) == "MoveWeights.fitted()" != repr(read) == repr(weights)
+    with pytest.raises(ValueError, match="read-only"):
+        read.lines[0] = 3
+
+
+@pytest.mark.parametrize(("arrays", "what"), [
+    ({"lines": np.zeros(4, np.int16)}, r"lines must be int16 of shape \(5,\), not int16 of \(4,\)"),
+    ({"patterns": np.zeros(1 << 16)}, r"patterns must be int8 of shape \(65536,\), not float64"),
+])  # fmt: skip
+def test_other_arrays_are_refused(arrays, what):
+    with pytest.raises(ValueError, match=what):
+        MoveWeights.of(**arrays)
+
+
+def test_other_features_and_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"features must be of capture_one, .*, not ladder$"):
+        MoveWeights.of(ladder=3)
+    with pytest.raises(OSError, match=r"missing\.npz"):
+        MoveWeights.load(tmp_path / "missing.npz")
+    (tmp_path / "text.npz").write_text("no weights")
+    np.savez(tmp_path / "others.npz", x=np.zeros(3))
+    for name in ("text.npz", "others.npz"):
+        with pytest.raises(ValueError, match=rf"{name} holds no weights of moves"):
+            MoveWeights.load(tmp_path / name)
