@@ -29,8 +29,8 @@ from jaxgo.board.geometry import geometry
 from jaxgo.commands import arguments
 from jaxgo.commands.tables import make_console, print_table
 from jaxgo.playing.features import FEATURES
-from jaxgo.playing.policies.pattern_table import STEPS
-from search.move_weights import DOUBLE, LINES, MoveWeights, line_of, same_patterns
+from jaxgo.playing.policies import pattern_table
+from search.move_weights import DOUBLE, LINES, MoveWeights, line_of
 
 #: Games that Pachi 12.90 played against itself, without a network, with 1,000 playouts a move, from one to six random moves on.
 GAMES = pathlib.Path(__file__).parents[1] / "games" / "pachi-9x9.sgf"
@@ -98,7 +98,7 @@ def describe(before: jaxgo.Position, last: np.ndarray, one_before: np.ndarray, p
     size, count = before.size, len(last)
     words, ko, passes, black = jaxgo.Leaves.arguments_of(before)
     parts, index, line = [], geometry(size).index_of_point[:-1], line_of(size)
-    leaves, alike = jaxgo.Leaves(size, min(count, AT_ONCE), 1, features=True), same_patterns()
+    leaves, alike = jaxgo.Leaves(size, min(count, AT_ONCE), 1, features=True), pattern_table.alike()
     played_rows, of_games, lengths = [], [], []
     try:
         for part in (slice(i, i + AT_ONCE) for i in range(0, count, AT_ONCE)):
@@ -138,7 +138,7 @@ def numbers(own: np.ndarray, opp: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros(own.shape, np.int64)
     for shift, stones in ((0, own), (8, opp)):
         padded = np.pad(stones.reshape(-1, size, size), ((0, 0), (1, 1), (1, 1)), constant_values=True).astype(np.int64)
-        for i, (dy, dx) in enumerate(STEPS):
+        for i, (dy, dx) in enumerate(pattern_table.STEPS):
             out |= padded[:, 1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size].reshape(out.shape) << shift + i
     return out
 
@@ -174,7 +174,7 @@ def in_units(weights: np.ndarray) -> MoveWeights:
     """Weights in nats as whole numbers; each pattern has that of those that are alike."""
     whole = np.round(weights * DOUBLE / np.log(2))
     features, lines, patterns = np.split(whole, [len(FEATURES), len(FEATURES) + LINES])
-    patterns = np.clip(patterns, -127, 127)[same_patterns()]
+    patterns = np.clip(patterns, -127, 127)[pattern_table.alike()]
     return MoveWeights(features.astype(np.int16), lines.astype(np.int16), patterns.astype(np.int8))
 
 

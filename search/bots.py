@@ -24,7 +24,7 @@ TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 #: playouts (`search.Knowledge`): what wins at equal time.
 STRONG = ("rave", "grave")
 #: The policies, as command lines name them, and the size of the largest board that each is for.
-SUITED_POLICIES = (("patterns:0.8:match", 9), ("patterns", 25))
+SUITED_POLICIES = (("no-self-atari:0.9,nakade,patterns:0.9", 9), ("patterns", 25))
 
 
 def listing(names=tuple(SUMMARIES)) -> str:

@@ -16,7 +16,6 @@ from typing import Self
 import numpy as np
 
 from jaxgo.playing.features import FEATURES
-from jaxgo.playing.policies import pattern_table
 
 #: A strength of two, in these units.
 DOUBLE = 16
@@ -123,17 +122,3 @@ def line_of(size: int) -> np.ndarray:
     rows, columns = np.divmod(np.arange(size * size), size)
     line = np.minimum(np.minimum(rows, size - 1 - rows), np.minimum(columns, size - 1 - columns))
     return np.minimum(line, LINES - 1)
-
-
-def same_patterns() -> np.ndarray:
-    """int64 [65,536]: of each number of a pattern the least among those that are it turned or mirrored."""
-    number = np.arange(1 << 16)
-    least = number.copy()
-    for turn in range(8):
-        turned = np.zeros_like(number)
-        for i, (dy, dx) in enumerate(pattern_table.STEPS):
-            y, x = (dx, dy) if turn & 4 else (dy, dx)
-            j = pattern_table.STEPS.index((-y if turn & 2 else y, -x if turn & 1 else x))
-            turned |= (number >> i & 1) << j | (number >> 8 + i & 1) << 8 + j
-        least = np.minimum(least, turned)
-    return least

@@ -1,5 +1,6 @@
 """Whom the playouts of a strong bot ask for their moves, where nobody says: what wins at equal time, on boards of each size."""
 
+from jaxgo.playing.policies.in_order import InOrder
 from jaxgo.playing.policies.named import policies_of
 from jaxgo.playing.policies.policy import Policy
 from search.bots import SUITED_POLICIES
@@ -12,8 +13,8 @@ class Suited(Policy):
 
     def begun(self, size: int) -> Policy:
         """That policy."""
-        (policy,) = policies_of(next(text for text, largest in SUITED_POLICIES if size <= largest))
-        return policy
+        policies = policies_of(next(text for text, largest in SUITED_POLICIES if size <= largest))
+        return policies[0] if len(policies) == 1 else InOrder(policies)
 
     def __repr__(self) -> str:
         return self._named()

@@ -7,6 +7,7 @@ import pytest
 
 import jaxgo
 from bench import move_prediction
+from jaxgo.playing.policies import pattern_table
 from search import MoveWeights
 from tests.referee import Game
 from tests.scalar_features import features, number_of_pattern
@@ -31,7 +32,7 @@ def games(tmp_path):
 def test_moves_are_the_referees(games):
     """All that may be useful, in order, with what a scalar version says of each; the move played among them."""
     moves, row, position = move_prediction.read(games, 1), 0, 0
-    alike = move_prediction.same_patterns()
+    alike = pattern_table.alike()
     for number, line in enumerate(GAMES.split(), start=1):
         record, game, points = jaxgo.read_game(line.encode()), Game(5), [-1, -1]
         for k, (_, point) in enumerate(record.moves):
@@ -92,7 +93,7 @@ def test_a_document_and_weights_are_written(games, tmp_path, capsys):
         assert 0 <= each["first_1"] <= each["first_3"] <= each["first_5"] <= 1
     assert document["results"][0]["surprise"] > document["results"][-1]["surprise"], "what was learnt elsewhere tells something"
     weights = MoveWeights.load(out)
-    assert weights != MoveWeights.fitted() and (weights.patterns == weights.patterns[move_prediction.same_patterns()]).all()
+    assert weights != MoveWeights.fitted() and (weights.patterns == weights.patterns[pattern_table.alike()]).all()
     assert move_prediction.main([str(games), "--from", "1"]) == 0
     assert "25 positions, of which 7 were left out" in capsys.readouterr().out
 

@@ -91,7 +91,7 @@ def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
     assert tuning.main([str(out), "--games", "40", "--visits", "16", "--size", "5", "--of", "settings"]) == 0
     assert [number for _, number in played] == list(range(1, 41))
     first, second = (contestant.options for contestant in played[0][0].contestants)
-    assert repr(first["policy"]).startswith("[Patterns(") or repr(first["policy"]).startswith("Patterns(")
+    assert repr(first["policy"]).startswith("[NoSelfAtari(")
     assert first["rule"].bias != second["rule"].bias and first["rule"].knowledge == second["rule"].knowledge
     made = json.loads(out.read_text())
     assert made["benchmark"] == "tuning" and len(made["games"]) == 40 and set(made["effects"]) == set(SETTINGS)

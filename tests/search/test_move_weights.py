@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.playing.policies import pattern_table
 from search import Knowledge, MoveWeights
-from search.move_weights import DOUBLE, LIMIT, line_of, same_patterns, strengths
-from tests.referee import Game
-from tests.scalar_features import number_of_pattern
+from search.move_weights import DOUBLE, LIMIT, line_of, strengths
 
 
 def test_strengths_double_every_sixteenth():
@@ -23,25 +22,10 @@ def test_lines():
     assert line_of(19).reshape(19, 19)[9, :10].tolist() == [0, 1, 2, 3, 4, 4, 4, 4, 4, 4]
 
 
-TURNED = (lambda a: a, np.flipud, np.fliplr, np.rot90, lambda a: np.rot90(a, 2), lambda a: np.rot90(a, 3), np.transpose)
-
-
-@pytest.mark.parametrize("turn", TURNED)
-def test_patterns_are_the_same_turned_and_mirrored(turn):
-    """On boards that are: also in a corner, on the edge and in the middle."""
-    rng, alike = np.random.default_rng(7), same_patterns()
-    for _ in range(30):
-        stones = rng.choice([-1, 0, 0, 1], (5, 5))
-        places = turn(np.arange(25).reshape(5, 5)).ravel()
-        game, turned = Game(5, stones.ravel()), Game(5, turn(stones).ravel())
-        for there, here in enumerate(places):
-            assert alike[number_of_pattern(turned, there)] == alike[number_of_pattern(game, int(here))]
-
-
 def test_those_that_come_with_jaxgo_know_patterns_as_alike():
     """And what any player knows: captures that save, no self-atari, near the last move, not on the first line."""
     weights = MoveWeights.fitted()
-    assert (weights.patterns == weights.patterns[same_patterns()]).all()
+    assert (weights.patterns == weights.patterns[pattern_table.alike()]).all()
     named = dict(zip(jaxgo.FEATURES, weights.features.tolist()))
     assert named["save"] > 0 > named["self_atari"] and named["near_last_1"] > named["near_last_3"] > 0
     assert weights.lines[0] < weights.lines[2]

@@ -59,3 +59,18 @@ def table() -> np.ndarray:
             matches[np.ix_(*(_MEANT[cells[i]] for i in AROUND))] = True
     number = np.arange(1 << 16)
     return matches[tuple((number >> i & 1) + 2 * (number >> 8 + i & 1) for i in range(8))].astype(np.uint8)
+
+
+@functools.cache
+def alike() -> np.ndarray:
+    """int64 [65,536]: of each index of `table` the least among those of what is the same turned and mirrored."""
+    index = np.arange(1 << 16)
+    least = index.copy()
+    for turn in range(8):
+        turned = np.zeros_like(index)
+        for i, (dy, dx) in enumerate(STEPS):
+            y, x = (dx, dy) if turn & 4 else (dy, dx)
+            j = STEPS.index((-y if turn & 2 else y, -x if turn & 1 else x))
+            turned |= (index >> i & 1) << j | (index >> 8 + i & 1) << 8 + j
+        least = np.minimum(least, turned)
+    return least
