@@ -98,6 +98,15 @@ def test_a_document_and_weights_are_written(games, tmp_path, capsys):
     assert "25 positions, of which 7 were left out" in capsys.readouterr().out
 
 
+@pytest.mark.wide
+def test_the_weights_that_come_with_jaxgo_are_fitted_to_its_games():
+    """But for a step or two where the search for the best ended a little elsewhere."""
+    fitted = move_prediction.in_units(move_prediction.fit(move_prediction.read(move_prediction.GAMES, move_prediction.RANDOM_MOVES)))
+    ours = MoveWeights.fitted()
+    for mine, theirs in ((fitted.features, ours.features), (fitted.lines, ours.lines), (fitted.patterns, ours.patterns)):
+        assert np.abs(mine.astype(int) - theirs).max() <= 2
+
+
 @pytest.mark.parametrize(("text", "what"), [
     ("(;SZ[5]KM[0.5];B[cc])", "has no moves from number 6 on"), ("nothing", "game 1: "),
     ("(;SZ[5];B[aa];W[ab])\n(;SZ[9];B[aa];W[ab])", "must have games of one board size"), ("(;SZ[5];B[aa];W[ab])", "must have moves of 5 games"),
