@@ -12,6 +12,7 @@ the mean surprise, minus the logarithm of its chance. The weights that are writt
 
 import argparse
 import json
+import os
 import pathlib
 import sys
 from collections.abc import Sequence
@@ -202,6 +203,8 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=pathlib.Path, metavar="WEIGHTS.npz", help="where to write what is fitted to all games")
     parser.add_argument("--json", action="store_true", help="print a document")
     asked = parser.parse_args(given)
+    if asked.output and not os.access(asked.output.parent, os.W_OK):
+        parser.error(f"--output {asked.output} must be in a folder that is there and can be written to")
     try:
         moves = read(asked.games, asked.begin)
     except ValueError as error:

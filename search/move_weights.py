@@ -15,6 +15,7 @@ from typing import Self
 
 import numpy as np
 
+from jaxgo.base import saved
 from jaxgo.playing.features import FEATURES
 
 #: A strength of two, in these units.
@@ -23,6 +24,8 @@ DOUBLE = 16
 LIMIT = 1023
 #: Lines from the edge that are told apart; those further in are as the last one.
 LINES = 5
+#: Of the files that `MoveWeights.save` writes.
+FORMAT = 1
 #: Fitted to games of Pachi against itself by `python -m bench.move_prediction`.
 FITTED = pathlib.Path(__file__).with_suffix(".npz")
 
@@ -39,7 +42,7 @@ class MoveWeights:
         outside.
 
     Raises:
-      TypeError, ValueError: an array is not as it must be.
+      ValueError: an array is not as it must be.
     """
 
     features: np.ndarray
@@ -73,17 +76,16 @@ class MoveWeights:
 
         Raises:
           OSError: it cannot be read.
-          ValueError: it holds no such weights.
+          ValueError: it holds something else.
         """
-        try:
-            with np.load(path) as arrays:
-                return cls(*(arrays[field.name] for field in dataclasses.fields(cls)))
-        except (KeyError, ValueError, EOFError) as error:
-            raise ValueError(f"{os.fspath(path)} holds no weights of moves: {error}") from error
+        _, arrays = saved.read(path, "jaxgo_move_weights", FORMAT, "MoveWeights.save")
+        with saved.blamed_on(path, "MoveWeights.save"):
+            return cls(**{field.name: arrays[field.name] for field in dataclasses.fields(cls)})
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes them to a file, .npz."""
-        np.savez_compressed(path, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+        """Writes them to a file, in numpy's npz format."""
+        arrays = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        saved.write(path, saved.facts("jaxgo_move_weights", FORMAT) | arrays)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MoveWeights) and self._bytes == other._bytes

@@ -117,3 +117,9 @@ def test_other_files_are_refused(tmp_path, capsys, text, what):
     with pytest.raises(SystemExit, match="2"):
         move_prediction.main([str(path), *(["--from", "0"] if "ab" in text else [])])
     assert what in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_is_fitted(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        move_prediction.main(["--output", "missing/weights.npz"])
+    assert "--output missing/weights.npz must be in a folder that is there" in capsys.readouterr().err
