@@ -47,9 +47,9 @@ class Judged(NamedTuple):
 
     positions: jaxgo.Position
     before: jaxgo.Position
-    """What the last moves were played in, where there were any, else the positions."""
+    """What the last moves were played in, where the other player had made one, else the positions."""
     last: np.ndarray
-    """int [B]: the last moves, points or P for a pass, `STAY` where there was none."""
+    """int [B]: the last moves, points or P for a pass, else `STAY`."""
     win_rate: np.ndarray
     """float64 [B]: Black's, 1 - SUREST to SUREST."""
     game: np.ndarray
@@ -77,9 +77,12 @@ def read(path: pathlib.Path) -> Judged:
             if judged:
                 moves, _ = zip(*judged)
                 game = record.positions()
+                to_play = np.asarray(game.to_play)
+                # A player who moves twice in a row begins anew: leaves are reached by a move of the other's.
+                follows = [move > 0 and record.moves[move - 1][0] == -to_play[move] for move in moves]
                 positions.append(game[list(moves)])
-                before.append(game[[max(move - 1, 0) for move in moves]])
-                last += [record.moves[move - 1][1] if move else STAY for move in moves]
+                before.append(game[[move - has_last for move, has_last in zip(moves, follows)]])
+                last += [record.moves[move - 1][1] if has_last else STAY for move, has_last in zip(moves, follows)]
                 found += [(rate, number, move) for move, rate in judged]
         except ValueError as error:
             raise ValueError(f"{path}, game {number}: {error}") from error
@@ -95,7 +98,9 @@ def read(path: pathlib.Path) -> Judged:
 
 def _judged(line: str) -> Iterator[tuple[int, float]]:
     """(moves played before, Black's win rate) of the judged positions of a game."""
-    for move, node in enumerate(sgf.Sgf_game.from_string(line).get_main_sequence()):
+    played = 0
+    for node in sgf.Sgf_game.from_string(line).get_main_sequence():
+        played += node.get_move()[0] is not None
         if node.has_property("SBKV"):
             text = node.get_raw("SBKV").decode("utf-8", "replace")
             try:
@@ -104,7 +109,7 @@ def _judged(line: str) -> Iterator[tuple[int, float]]:
                 percent = -1.0
             if not 0 <= percent <= 100:
                 raise ValueError(f"SBKV must be a win rate from 0 to 100, not {text[:20]!r}")
-            yield move, percent / 100
+            yield played, percent / 100
 
 
 def log_odds(rates: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class Moves(NamedTuple):
 
 
 def read(path: pathlib.Path, begin: int) -> Moves:
-    """The moves of a file's games from move number `begin` on, from 0; passes are left out.
+    """The moves of a file's games from move number `begin` on, from 0; passes are left out, and a second move of the same player.
 
     Raises:
       ValueError: it cannot be read, or has no such moves, or games of several board sizes.
@@ -83,7 +83,9 @@ def read(path: pathlib.Path, begin: int) -> Moves:
             points, positions = [STAY, *(point for _, point in record.moves)], record.positions()
         except ValueError as error:
             raise ValueError(f"{path}, game {number}: {error}") from error
-        at = [k for k in range(begin, len(record.moves)) if points[k + 1] != record.size**2]
+        colours = [colour for colour, _ in record.moves]
+        in_turn = [k for k in range(begin, len(colours)) if k == 0 or colours[k] != colours[k - 1]]
+        at = [k for k in in_turn if points[k + 1] != record.size**2]
         if at:
             before.append(positions[[max(k - 1, 0) for k in at]])
             asked += [(points[k], points[k - 1] if k > 1 else -1, points[k + 1], number) for k in at]

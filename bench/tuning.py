@@ -201,7 +201,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args.visits = 2_000
     settings = {name: value for name, value in vars(args).items() if name not in ("output", "games", "workers", "of")}
     factors = factors_of(args.bot, args.of)
-    settings |= {"resign": RESIGN, "factors": list(factors), "values": {name: list(args.of[name]) for name in factors}}
+    settings |= {"resign": RESIGN, "knowledge": repr(rule_of(args.bot, True).knowledge), "factors": list(factors)}
+    settings |= {"values": {name: list(args.of[name]) for name in factors}}
     try:
         settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
         if not os.access(args.output.parent, os.W_OK):

@@ -21,7 +21,7 @@ SUMMARIES = {
 #: Those that search by a rule of selection.
 TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 #: Those that `jaxgo gtp` and `jaxgo genmove`, where nobody says, have asking these policies in playouts, and beginning with prior
-#: playouts (`search.Knowledge`): what wins at equal time.
+#: playouts (`search.Knowledge`): what won at equal time, or was level and tells win rates nearer the truth.
 STRONG = ("rave", "grave")
 #: The policies, as command lines name them, and the size of the largest board that each is for.
 SUITED_POLICIES = (("no-self-atari:0.9,nakade,patterns:0.9", 9), ("patterns", 25))

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from jaxgo.base import saved
+from jaxgo.base import checks, saved
 from jaxgo.playing.features import FEATURES
 
 #: A strength of two, in these units.
@@ -61,12 +61,16 @@ class MoveWeights:
 
     @classmethod
     def of(cls, patterns: np.ndarray | None = None, lines: np.ndarray | None = None, **features: int) -> Self:
-        """Those of some features by name, such as `capture_one=32`, of lines and of patterns; all others 0."""
+        """Those of some features by name, such as `capture_one=32`, of lines and of patterns; all others 0.
+
+        Raises:
+          TypeError, ValueError: there is no such feature, or a weight is not whole or beyond `LIMIT`; as of arrays.
+        """
         unknown = sorted(features.keys() - set(FEATURES))
         if unknown:
             raise ValueError(f"features must be of {', '.join(FEATURES)}, not {', '.join(unknown)}")
         return cls(
-            np.array([features.get(name, 0) for name in FEATURES], np.int16),
+            np.array([checks.integer(name, features.get(name, 0), -LIMIT, LIMIT) for name in FEATURES], np.int16),
             np.zeros(LINES, np.int16) if lines is None else lines, np.zeros(1 << 16, np.int8) if patterns is None else patterns,
         )  # fmt: skip
 
@@ -98,7 +102,7 @@ class MoveWeights:
         return b"".join(getattr(self, field.name).tobytes() for field in dataclasses.fields(self))
 
     def __repr__(self) -> str:
-        return "MoveWeights.fitted()" if self == MoveWeights.fitted() else f"<MoveWeights {zlib.crc32(self._bytes):08x}>"
+        return f"<MoveWeights {zlib.crc32(self._bytes):08x}>"
 
     @classmethod
     @functools.cache

@@ -1,4 +1,4 @@
-"""Whom the playouts of a strong bot ask for their moves, where nobody says: what wins at equal time, on boards of each size."""
+"""Whom the playouts of a strong bot ask for their moves, where nobody says, on boards of each size."""
 
 from jaxgo.playing.policies.in_order import InOrder
 from jaxgo.playing.policies.named import policies_of

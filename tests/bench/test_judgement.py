@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bench import judgement
+from jaxgo.base.constants import STAY
 
 #: Of the first game all positions but one have been judged, of the second one.
 GAMES = """
@@ -31,6 +32,18 @@ def test_what_was_judged_is_read(games):
     assert np.asarray(judged.positions.to_play).tolist() == [1, -1, 1, 1, -1]
     stones = (np.asarray(judged.positions.to_array()) != 0).sum(axis=(1, 2)).tolist()
     assert stones == [0, 1, 2, 4, 3]
+
+
+def test_last_moves_are_the_other_players(tmp_path):
+    """Where a player moves twice, and where nodes hold no move; playouts begin from the positions that were judged."""
+    path = tmp_path / "twice.sgf"
+    path.write_text("(;SZ[5]KM[0.5]SBKV[50];B[cc]SBKV[60];C[a remark]SBKV[61];B[bb]SBKV[70];B[dd]SBKV[80];W[aa]SBKV[90])")
+    judged = judgement.read(path)
+    assert judged.move.tolist() == [0, 1, 1, 2, 3, 4]
+    assert np.asarray(judged.positions.to_play).tolist() == [1, 1, 1, 1, -1, 1]
+    assert judged.last.tolist() == [STAY, STAY, STAY, STAY, 18, 0]
+    stones = [(np.asarray(x.to_array()) != 0).sum(axis=(1, 2)).tolist() for x in (judged.before, judged.positions)]
+    assert stones == [[0, 1, 1, 2, 2, 3], [0, 1, 1, 2, 3, 4]]
 
 
 @pytest.mark.parametrize(("text", "what"), [

@@ -52,6 +52,13 @@ def test_moves_are_the_referees(games):
     assert row == moves.said.shape[0] and position == len(moves.game)
 
 
+def test_a_second_move_of_the_same_player_is_left_out(tmp_path):
+    path = tmp_path / "twice.sgf"
+    path.write_text("(;SZ[5]KM[0.5];B[cc];W[cb];B[bb];B[dd];W[aa])")
+    moves = move_prediction.read(path, 0)
+    assert np.diff(np.append(moves.first, moves.said.shape[0])).tolist() == [25, 24, 23, 21]
+
+
 def test_chances_and_their_gradient_are_those_of_a_logit(games):
     """By hand, position by position; and what is fitted cannot be bettered by a step along any weight that matters."""
     moves = move_prediction.read(games, 1)

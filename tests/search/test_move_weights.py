@@ -38,7 +38,7 @@ def test_they_are_written_and_read(tmp_path):
     read = MoveWeights.load(tmp_path / "weights.npz")
     assert read == weights != MoveWeights.fitted() and hash(read) == hash(weights)
     assert read.features[jaxgo.FEATURES.index("eyelike")] == -2 and read.lines.tolist() == [0, 1, 2, 3, 4]
-    assert repr(MoveWeights.fitted()) == "MoveWeights.fitted()" != repr(read) == repr(weights)
+    assert repr(MoveWeights.fitted()) != repr(read) == repr(weights), "what stands in a report tells them apart"
     with pytest.raises(ValueError, match="read-only"):
         read.lines[0] = 3
 
@@ -50,6 +50,12 @@ def test_they_are_written_and_read(tmp_path):
 def test_other_arrays_are_refused(arrays, what):
     with pytest.raises(ValueError, match=what):
         MoveWeights.of(**arrays)
+
+
+@pytest.mark.parametrize(("weight", "error"), [(1024, ValueError), (-40_000, ValueError), (0.5, TypeError), (True, TypeError)])
+def test_other_weights_are_refused(weight, error):
+    with pytest.raises(error, match="save must be"):
+        MoveWeights.of(save=weight)
 
 
 def test_other_features_and_files_are_refused(tmp_path):
