@@ -23,8 +23,9 @@ TREES = ("rave", "grave", "uct", "rave-v1", "rave-v2", "rave-mctr", "ucb")
 #: Those that `jaxgo gtp` and `jaxgo genmove`, where nobody says, have asking these policies in playouts, and beginning with prior
 #: playouts (`search.Knowledge`): what won at equal time, or was level and tells win rates nearer the truth.
 STRONG = ("rave", "grave")
-#: The policies, as command lines name them, and the size of the largest board that each is for.
-SUITED_POLICIES = (("no-self-atari:0.9,nakade,patterns:0.9", 9), ("patterns", 25))
+#: The policies, as command lines name them, and the size of the largest board that each is for. Mercy, which Fuego has too, ends
+#: playouts that are decided: it gave another winner to one in 10,000 or none, from the empty board.
+SUITED_POLICIES = (("no-self-atari:0.9,nakade,patterns:0.9,mercy:25", 9), ("patterns,mercy:40", 13), ("patterns,mercy:60", 25))
 
 
 def listing(names=tuple(SUMMARIES)) -> str:

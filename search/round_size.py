@@ -41,8 +41,8 @@ class Young(NamedTuple):
     ones."""
 
 
-#: On CPUs.
-ON_CPUS = RoundSize(256, 8)
+#: On CPUs; and by a policy, whose playouts take several times as long, so that the host has time for twice as many leaves.
+ON_CPUS, ON_CPUS_BY_POLICY = RoundSize(256, 8), RoundSize(256, 4)
 #: Playouts of a round on CPUs, at most: three rounds' records and moves lie in memory, 3 GB where they are longest.
 MOST_ON_CPUS = 1 << 18
 #: On other devices by weighted credits, of which the host's cores look at every playout's moves: these are what bounds them.
@@ -98,7 +98,8 @@ def suited(
         checks.integer("leaves", leaves, 1, MOST_LEAVES)
     if playouts is not None:
         checks.integer("playouts_per_leaf", playouts, 1, MOST_OF_A_LEAF)
-    fixed = ON_CPUS if _on_cpus(workers) else BY_HISTORIES if histories else None
+    on_cpus = ON_CPUS_BY_POLICY if policy else ON_CPUS
+    fixed = on_cpus if _on_cpus(workers) else BY_HISTORIES if histories else None
     if playouts is None:
         wanted = fixed.playouts if fixed else _playouts_for(size, len(set(workers)), policy)
         playouts = max(1, min(wanted, MOST_PLAYOUTS // (leaves or 1)))

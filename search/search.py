@@ -48,7 +48,7 @@ class Search:
       leaves: leaves of a round, at most, 1 to 65,536. By default what suits the devices (`search.round_size`): 256 on CPUs, for
         GPUs enough that a round keeps all lanes busy.
       playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts, on CPUs 2**18.
-        By default likewise: 8 on CPUs, for GPUs as many as the host needs to keep up, 1024 on 9x9.
+        By default likewise: on CPUs 8, or 4 that ask a policy, for GPUs as many as the host needs to keep up, 1024 on 9x9.
       visits: about how many playouts the search is meant for, if that is known: up to 131,072 are in rounds as on CPUs, on
         every device. It is no limit, `run` has that.
       seed: an int in [0, 2**64).
@@ -68,7 +68,7 @@ class Search:
       virtual_losses: what a leaf under way counts for its moves until its playouts are there, 1 to `playouts_per_leaf`; by
         default a quarter of those. More keep the leaves of a round apart, fewer let them crowd where the search would play.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
-        is the same.
+        is that of rounds as large, by default 256 x 8.
       restrictions: moves to avoid or to keep to.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the device's own, where a `device` is given.
       stream: the random stream of its first leaf; each further leaf has the next. So searches of one seed can differ.
@@ -120,7 +120,8 @@ class Search:
         size = position.size
         visits = None if visits is None else checks.integer("visits", visits, 0, MOST_VISITS)
         sized_for = round_size.for_visits(visits, workers)
-        rounds = round_size.suited(size, sized_for, leaves, playouts_per_leaf, histories=moves, policy=policy is not None)
+        by_policy = policy is not None and device is None
+        rounds = round_size.suited(size, sized_for, leaves, playouts_per_leaf, histories=moves, policy=by_policy)
         self.num_leaves, self.playouts_per_leaf = rounds
         most = rounds_in_flight(size, rounds, sized_for) if in_flight is None else in_flight
         self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)

@@ -38,7 +38,7 @@ def add_player_arguments(
     parser.add_argument("--seconds", type=seconds, metavar="S", help="time for each move, compilation apart")
     what = f"leaves of a round (default: {leaves or '256; with GPUs more, to keep them busy'})"
     parser.add_argument("--leaves", type=count(1), default=leaves, metavar="N", help=what)
-    what = f"playouts from each leaf (default: {playouts or '8; with GPUs more, for the host to keep up'})"
+    what = f"playouts from each leaf (default: {playouts or '8, by a policy 4; with GPUs more, for the host to keep up'})"
     parser.add_argument("--playouts-per-leaf", type=count(1), default=playouts, metavar="K", help=what)
     parser.add_argument("--komi", type=komi, metavar="K", help=f"points for White (default: {komi_by_default})")
     parser.add_argument("--seed", type=count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")

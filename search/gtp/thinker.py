@@ -174,7 +174,7 @@ class Thinker:
         if visits is None and seconds is None:
             visits = DEFAULT_VISITS
             if self.options.playouts_per_leaf is None and isinstance(player, TreePlayer) and player.search is not None:
-                visits = visits * player.search.playouts_per_leaf // ON_CPUS.playouts
+                visits = visits * max(1, player.search.playouts_per_leaf // ON_CPUS.playouts)
         return Limits(visits=visits, seconds=seconds)
 
     def _make(self, komi: float, cleanup: bool, *, memory: int | None = None, **more) -> Player:

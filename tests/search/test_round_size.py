@@ -11,6 +11,7 @@ from jaxgo.backends.choice import backend_of
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from search import Rave, Search, round_size
 from search.round_size import FEW, RoundSize, Young, for_visits, of_young_trees, rounds_in_flight, suited
+from search.shared import SharedLeaves
 
 
 class Gpu:
@@ -23,8 +24,9 @@ class Gpu:
 @pytest.mark.parametrize("workers", [None, jax.devices(), jax.devices() * 4], ids=["shared", "one core", "four cores"])
 def test_on_cpus_rounds_are_the_same_everywhere(workers):
     for size in (2, 9, 25):
-        for how in ({}, {"histories": True}, {"policy": True}):
+        for how in ({}, {"histories": True}):
             assert suited(size, workers, **how) == (256, 8)
+            assert suited(size, workers, **how, policy=True) == (256, 4)
     assert suited(9, workers, 64) == (64, 8) and suited(9, workers, playouts=2) == (256, 2)
 
 
@@ -150,6 +152,14 @@ def test_a_round_on_cpus_fits_into_memory(visits):
 
 
 def test_a_search_takes_what_suits():
-    search = Search(Position.empty(3), policy=Capture(0.5))
-    assert (search.num_leaves, search.playouts_per_leaf, search.in_flight) == (256, 8, 12)
+    """By a policy fewer playouts of a leaf, and more rounds of them; on a device that is shared all are of one size."""
+    policy = Capture(0.5)
+    for own, expected in ({}, (256, 8, 12)), ({"policy": policy}, (256, 4, 24)):
+        search = Search(Position.empty(3), **own)
+        assert (search.num_leaves, search.playouts_per_leaf, search.in_flight) == expected
+        search.close()
+    device = SharedLeaves(3, policy=policy)
+    search = Search(Position.empty(3), policy=policy, device=device)
+    assert (search.num_leaves, search.playouts_per_leaf) == (256, 8)
     search.close()
+    device.close()

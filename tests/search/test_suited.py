@@ -13,10 +13,11 @@ from search.gtp.options import EngineOptions
 from search.gtp.table import Table
 from search.suited import Suited
 
-UP_TO_9 = [jaxgo.NoSelfAtari(0.9), jaxgo.Nakade(), jaxgo.Patterns(0.9)]
+UP_TO_9 = [jaxgo.NoSelfAtari(0.9), jaxgo.Nakade(), jaxgo.Patterns(0.9), jaxgo.Mercy(25)]
+UP_TO_13, UP_TO_25 = ([jaxgo.Patterns(), jaxgo.Mercy(stones)] for stones in (40, 60))
 
 
-@pytest.mark.parametrize(("size", "policy"), [(2, UP_TO_9), (9, UP_TO_9), (10, jaxgo.Patterns()), (25, jaxgo.Patterns())])
+@pytest.mark.parametrize(("size", "policy"), [(2, UP_TO_9), (9, UP_TO_9), (10, UP_TO_13), (13, UP_TO_13), (14, UP_TO_25), (25, UP_TO_25)])
 def test_every_board_has_one(size, policy):
     assert repr(Suited().begun(size)) == repr(policy)
 
@@ -30,7 +31,7 @@ def test_the_last_is_for_the_largest_board():
 def test_it_is_for_strong_bots_of_which_nobody_says_otherwise(bot):
     suited = policy_of_argument(None, 9, bot, learning=True)
     assert isinstance(suited, Suited) if bot in STRONG else suited is None
-    assert repr(policy_of_argument(None, 13, bot)) == repr(jaxgo.Patterns() if bot in STRONG else None)
+    assert repr(policy_of_argument(None, 13, bot)) == repr(UP_TO_13 if bot in STRONG else None)
     assert repr(policy_of_argument("capture:0.5", None, bot, learning=True)) == repr([jaxgo.Capture(0.5)])
     assert policy_of_argument(None) is None
 

@@ -54,7 +54,7 @@ def test_a_share_of_the_machine_is_the_default(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "bot", "expected"),
-    [(None, "rave", "[NoSelfAtari(p=0.9), Nakade(p=1.0), Patterns(p=0.9, save=True, match=True, capture=True)]"), (None, "uct", "None"), (None, None, "None"),
+    [(None, "rave", "[NoSelfAtari(p=0.9), Nakade(p=1.0), Patterns(p=0.9, save=True, match=True, capture=True), Mercy(stones=25)]"), (None, "uct", "None"), (None, None, "None"),
      ("uniform", "rave", "None"), ("capture:0.5", "rave", "Capture(q=0.5)")],
 )  # fmt: skip
 def test_the_policy_is_the_bots_own_unless_another_is_asked_for(text, bot, expected):
