@@ -1,7 +1,7 @@
 """What settings of a tree search and of its prior playouts are worth, by matches: which should be larger, which less.
 
     python -m bench.tuning OUT.json --games 200 --visits 2000
-    python -m bench.tuning OUT.json --games 100 --seconds 0.5 --of share=0.05:0.1,virtual_losses=2:8,likely
+    python -m bench.tuning OUT.json --games 100 --seconds 0.5 --of share=0.05:0.1,virtual_losses=1:4,likely
 
 The bot plays as `jaxgo gtp` has it play, but for what is tried. Each game is played between two versions of it. For each factor a
 coin says which of them has its larger and which its smaller value; so every game tells something of all factors at once (a
@@ -27,6 +27,8 @@ from bench.matches.playing import Match
 from bench.matches.referee import OWN
 from jaxgo import Position
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from jaxgo.playing.policies.in_order import Policies
+from search import round_size
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands import options
@@ -39,7 +41,7 @@ RESIGN = 0.03
 PRIORS = {"even": (3, 15), "likely": (100, 255)}
 SETTINGS = {
     "bias": (0.003, 0.03), "exploration": (0.0, 0.1), "reference_visits": (0, 400), "strict": (False, True),
-    "playouts_per_leaf": (4, 16), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 4),
+    "playouts_per_leaf": (2, 8), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 4),
 }  # fmt: skip
 VALUES = PRIORS | SETTINGS
 #: Factors by what `--of` asks for in one word.
@@ -118,12 +120,17 @@ def factors_of(bot: str, of: dict[str, tuple]) -> tuple[str, ...]:
     return tuple(name for name in of if name not in of_rave or name in fields)
 
 
+def rounds_by(policy: Policies) -> dict[str, object]:
+    """The rounds of a bot on CPUs whose playouts ask a policy, as options of `search.make_player`."""
+    rounds = round_size.ON_CPUS if policy is None else round_size.ON_CPUS_BY_POLICY
+    return {"leaves": rounds.leaves, "playouts_per_leaf": rounds.playouts}
+
+
 def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Match, int]]:
     """The games of these numbers, from 1 on."""
     rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
     conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * (args.workers or CORES)))
-    limits, how = Limits(args.visits, args.seconds), {"leaves": 256, "playouts_per_leaf": 8, "cleanup": False, "policy": policy}
-    how["resign"] = RESIGN
+    limits, how = Limits(args.visits, args.seconds), rounds_by(policy) | {"cleanup": False, "policy": policy, "resign": RESIGN}
     factors, games = factors_of(args.bot, args.of), []
     for number in numbers:
         signs, versions = signs_of((number - 1) // 2, args.seed, len(factors)), []
@@ -151,7 +158,8 @@ def check_versions(args: argparse.Namespace):
     """
     for sign in (-1, 1):
         signs = dict.fromkeys(factors_of(args.bot, args.of), sign)
-        how = version(rule_of(args.bot, True), {"leaves": 256, "playouts_per_leaf": 8}, signs, args.of)
+        policy = options.policy_of_argument(args.policy, args.size, args.bot)
+        how = version(rule_of(args.bot, True), rounds_by(policy), signs, args.of)
         make_player(args.bot, **how).prepare(Position.empty(args.size), None).close()
 
 

@@ -124,16 +124,16 @@ def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
 
 def test_factors_may_be_named_and_given_values(played, tmp_path):
     out = tmp_path / "tuning.json"
-    asked = ["--of", "share=0.05:0.1,likely,virtual_losses=2:8", "--seconds", "0.5"]
+    asked = ["--of", "share=0.05:0.1,likely,virtual_losses=1:4", "--seconds", "0.5"]
     assert tuning.main([str(out), "--games", "16", *asked]) == 0
     made = json.loads(out.read_text())
     assert set(made["effects"]) == {"share", "likely", "virtual_losses"} and made["settings"]["visits"] is None
-    assert made["settings"]["values"] == {"share": [0.05, 0.1], "likely": list(PRIORS["likely"]), "virtual_losses": [2, 8]}
+    assert made["settings"]["values"] == {"share": [0.05, 0.1], "likely": list(PRIORS["likely"]), "virtual_losses": [1, 4]}
     for match, number in played:
         first, second = (contestant.options for contestant in match.contestants)
         larger = dict(zip(("share", "likely", "virtual_losses"), signs_of((number - 1) // 2, 0, 3) > 0))
         assert (first["share"], second["share"]) == ((0.1, 0.05) if larger["share"] else (0.05, 0.1))
-        assert first["virtual_losses"] == (8 if larger["virtual_losses"] else 2)
+        assert first["virtual_losses"] == (4 if larger["virtual_losses"] else 1)
         assert first["rule"].knowledge.likely == PRIORS["likely"][int(larger["likely"])]
         assert {contestant.limits.seconds for contestant in match.contestants} == {0.5}
 

@@ -48,6 +48,20 @@ def test_a_bot_plays_by_it():
     np.testing.assert_array_equal(chosen[0].values, chosen[1].values)
 
 
+@pytest.mark.wide
+@pytest.mark.parametrize("size", [9, 13, 19])
+def test_mercy_ends_what_is_decided(size):
+    """It ends a fifth of the playouts or more; the others are the same without it, and of those that it ends one in 10,000 has another
+    winner in the end, or none: here at most one of a thousand playouts."""
+    *others, mercy = each_of(Suited().begun(size))
+    assert isinstance(mercy, jaxgo.Mercy)
+    whole, ended = (jaxgo.playouts(Position.empty(size), 1000, policy=policy, seed=1) for policy in (others, [*others, mercy]))
+    early, margins = np.asarray(ended.truncated), [np.asarray(played.margin) for played in (whole, ended)]
+    assert early.mean() >= 0.2 and not np.asarray(whole.truncated).any()
+    np.testing.assert_array_equal(*(margin[~early] for margin in margins))
+    assert np.not_equal(*(margin > 7.5 for margin in margins)).sum() <= 1
+
+
 def test_a_table_takes_any_board_with_it():
     table = Table(EngineOptions(size=5, policy=Suited()))
     for size in (2, 9, 25):
