@@ -48,7 +48,8 @@ class Search:
       leaves: leaves of a round, at most, 1 to 65,536. By default what suits the devices (`search.round_size`): 256 on CPUs, for
         GPUs enough that a round keeps all lanes busy.
       playouts_per_leaf: playouts from each leaf at each visit, 1 to 16,000; a round has at most 2**24 playouts, on CPUs 2**18.
-        By default likewise: on CPUs 8, or 4 that ask a policy, for GPUs as many as the host needs to keep up, 1024 on 9x9.
+        By default likewise: on CPUs 8, or 4 that ask a policy (even one that is never asked), for GPUs as many as the host needs
+        to keep up, 1024 on 9x9.
       visits: about how many playouts the search is meant for, if that is known: up to 131,072 are in rounds as on CPUs, on
         every device. It is no limit, `run` has that.
       seed: an int in [0, 2**64).

@@ -83,7 +83,7 @@ def test_only_what_learns_takes_lessons():
 
 
 def game(bot, policy, seed=3):
-    how = {"leaves": 16} if bot == "uct" else {}
+    how = {"leaves": 16, "playouts_per_leaf": 8} if bot == "uct" else {}  # by default a policy has rounds of its own
     players = [make_player(bot, komi=KOMI, seed=seed + i, policy=policy, **how) for i in range(2)]
     return play_game(*(Limited(player, Limits(visits=300)) for player in players), Game(START, KOMI)).game.moves
 
