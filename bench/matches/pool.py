@@ -62,9 +62,26 @@ def processes(where: Sequence[Sequence[int]]) -> Iterator[concurrent.futures.Pro
     try:
         yield pool
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in multiprocessing.active_children():  # in the middle of games that nobody waits for
-            worker.terminate()
+        with _interrupt_later():  # a second Ctrl-C would leave processes for which this one waits as it ends
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():  # in the middle of games that nobody waits for
+                worker.terminate()
+
+
+@contextlib.contextmanager
+def _interrupt_later() -> Iterator[None]:
+    """What Ctrl-C does is done after this."""
+    if threading.current_thread() is not threading.main_thread():  # Python acts on it in the main thread alone
+        yield
+        return
+    asked: list[tuple] = []
+    before = signal.signal(signal.SIGINT, lambda *what: asked.append(what))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if asked and callable(before):
+            before(*asked[0])
 
 
 @contextlib.contextmanager
