@@ -27,12 +27,12 @@ from bench.matches.playing import Match
 from bench.matches.referee import OWN
 from jaxgo import Position
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
-from jaxgo.playing.policies.in_order import Policies
-from search import round_size
+from jaxgo.playing.policies.in_order import Policies, asks
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands import options
 from search.players import has_tree, make_player, rule_of
+from search.round_size import suited
 
 CORES = len(hardware.usable_cores())
 #: A version gives up below this win rate: games are half as long, and few of those would be won.
@@ -120,9 +120,9 @@ def factors_of(bot: str, of: dict[str, tuple]) -> tuple[str, ...]:
     return tuple(name for name in of if name not in of_rave or name in fields)
 
 
-def rounds_by(policy: Policies) -> dict[str, object]:
+def rounds_by(policy: Policies, size: int) -> dict[str, object]:
     """The rounds of a bot on CPUs whose playouts ask a policy, as options of `search.make_player`."""
-    rounds = round_size.ON_CPUS if policy is None else round_size.ON_CPUS_BY_POLICY
+    rounds = suited(size, None, policy=asks(policy))
     return {"leaves": rounds.leaves, "playouts_per_leaf": rounds.playouts}
 
 
@@ -130,7 +130,8 @@ def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Mat
     """The games of these numbers, from 1 on."""
     rule, policy = rule_of(args.bot, True), options.policy_of_argument(args.policy, args.size, args.bot)
     conditions = Conditions(args.size, 7.5, None, 0.0, options.default_memory() // (2 * (args.workers or CORES)))
-    limits, how = Limits(args.visits, args.seconds), rounds_by(policy) | {"cleanup": False, "policy": policy, "resign": RESIGN}
+    limits, how = Limits(args.visits, args.seconds), rounds_by(policy, args.size)
+    how |= {"cleanup": False, "policy": policy, "resign": RESIGN}
     factors, games = factors_of(args.bot, args.of), []
     for number in numbers:
         signs, versions = signs_of((number - 1) // 2, args.seed, len(factors)), []
@@ -159,7 +160,7 @@ def check_versions(args: argparse.Namespace):
     for sign in (-1, 1):
         signs = dict.fromkeys(factors_of(args.bot, args.of), sign)
         policy = options.policy_of_argument(args.policy, args.size, args.bot)
-        how = version(rule_of(args.bot, True), rounds_by(policy), signs, args.of)
+        how = version(rule_of(args.bot, True), rounds_by(policy, args.size), signs, args.of)
         make_player(args.bot, **how).prepare(Position.empty(args.size), None).close()
 
 

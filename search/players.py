@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxgo import Position
 from jaxgo.base import checks
-from jaxgo.playing.policies.in_order import Policies, begun
+from jaxgo.playing.policies.in_order import Policies, begun, each_of
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
@@ -104,6 +104,8 @@ class TreePlayer:
         return self._begun(size) if self._lessons is None else None
 
     def _search(self, position: Position, policy: Policies, **options) -> Search:
+        if policy is not None and self.options.get("device") is None:  # which plays by the one that it was made for
+            policy = [one.from_here(position) for one in each_of(policy)]
         return Search(position, rule=self.rule, policy=policy, **self.options, **options)
 
     def _begun(self, size: int) -> Policies:

@@ -17,7 +17,7 @@ from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.base.processor import usable_cores
-from jaxgo.playing.policies.in_order import Policies
+from jaxgo.playing.policies.in_order import Policies, asks
 from jaxgo.running.leaf_results import positions_of
 from jaxgo.running.request import check_seed
 from search import root, round_size
@@ -121,7 +121,7 @@ class Search:
         size = position.size
         visits = None if visits is None else checks.integer("visits", visits, 0, MOST_VISITS)
         sized_for = round_size.for_visits(visits, workers)
-        by_policy = policy is not None and device is None
+        by_policy = asks(policy) and device is None
         rounds = round_size.suited(size, sized_for, leaves, playouts_per_leaf, histories=moves, policy=by_policy)
         self.num_leaves, self.playouts_per_leaf = rounds
         most = rounds_in_flight(size, rounds, sized_for) if in_flight is None else in_flight

@@ -121,11 +121,13 @@ def _play(args: argparse.Namespace, number: int, what: str):
 def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int]) -> str:
     """What it takes to play the game again."""
     from jaxgo.backends.choice import workers_of
+    from jaxgo.playing.policies.in_order import asks
     from search.round_size import for_visits, suited
 
+    by_policy = asks(options.policy_of_argument(args.policy, args.size, learning=True))
     workers = for_visits(limits.visits, workers_of(None))
     by_tree = {args.black, args.white} & {*bots.TREES}
-    rounds = suited(args.size, workers, args.leaves, args.playouts_per_leaf, policy=args.policy is not None)
+    rounds = suited(args.size, workers, args.leaves, args.playouts_per_leaf, policy=by_policy)
     return "\n".join(
         [
             f"{limits}"

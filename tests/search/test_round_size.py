@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgo import Capture, Position
+from jaxgo import Capture, Position, Uniform
 from jaxgo.backends.choice import backend_of
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from search import Rave, Search, round_size
@@ -154,9 +154,9 @@ def test_a_round_on_cpus_fits_into_memory(visits):
 def test_a_search_takes_what_suits():
     """By a policy fewer playouts of a leaf, and more rounds of them; on a device that is shared all are of one size."""
     policy = Capture(0.5)
-    for own, expected in ({}, (256, 8, 12)), ({"policy": policy}, (256, 4, 24)):
-        search = Search(Position.empty(3), **own)
-        assert (search.num_leaves, search.playouts_per_leaf, search.in_flight) == expected
+    for own, expected in (None, 8), (Uniform(), 8), ([Uniform()], 8), (policy, 4), ([policy, Uniform()], 4):
+        search = Search(Position.empty(3), policy=own)
+        assert (search.num_leaves, search.playouts_per_leaf, search.in_flight) == (256, expected, 96 // expected)
         search.close()
     device = SharedLeaves(3, policy=policy)
     search = Search(Position.empty(3), policy=policy, device=device)

@@ -62,6 +62,27 @@ def test_mercy_ends_what_is_decided(size):
     assert np.not_equal(*(margin > 7.5 for margin in margins)).sum() <= 1
 
 
+@pytest.mark.parametrize("to_play", [1, -1])
+def test_there_is_no_mercy_for_a_large_group_that_may_die(to_play):
+    """White is 26 stones ahead, and lives or dies by who plays in the middle of three points."""
+    position = Position.from_ascii("""
+        O O O O O O O O O
+        O O O O O O O O O
+        O O O . . . O O O
+        O O O O O O O O O
+        O O O O O O O O O
+        X X X X X X X X X
+        . X . X . . . . .
+        X X X . . . . . .
+        . . . . . . . . .
+    """, to_play=to_play)
+    player = make_player("rave", policy=Suited(), knowledge=True, seed=1)
+    chosen = player.genmove(position, None, Limits(visits=2000))
+    player.search.close()
+    assert chosen.move == jaxgo.point("E7", 9)
+    assert chosen.win_rate > 0.95  # the mover's, whoever that is
+
+
 def test_a_table_takes_any_board_with_it():
     table = Table(EngineOptions(size=5, policy=Suited()))
     for size in (2, 9, 25):

@@ -112,6 +112,15 @@ def each_of(given: Policies) -> list[Policy]:
     return [one for policy in policies for one in (policy.policies if isinstance(policy, InOrder) else [policy])]
 
 
+def asks(given: Policies) -> bool:
+    """Whether playouts by the policies that a user has given ask any: not where there are none but `Uniform`.
+
+    Raises:
+      TypeError: they are none.
+    """
+    return not all(isinstance(policy, Uniform) for policy in each_of(given))
+
+
 def policy_of(given: Policies, size: int) -> Policy | None:
     """The policy that a user has given for boards of a size, checked; None for uniform playouts.
 

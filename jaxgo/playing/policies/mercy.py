@@ -11,6 +11,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry
+from jaxgo.board.position import Position
 from jaxgo.playing.asking import Preference
 from jaxgo.playing.lanes import Lanes
 from jaxgo.playing.policies.policy import Policy
@@ -19,7 +20,8 @@ from jaxgo.playing.policies.policy import Policy
 class Mercy(Policy):
     """Ends a playout after the first ply that leaves one player with so many stones more than the other; prefers no moves.
 
-    Such a playout is scored as it stands and counts as truncated.
+    Such a playout is scored as it stands and counts as truncated. A bot with a tree takes as many stones more as one player is
+    ahead where its search begins.
 
     Args:
       stones: how many more, from 1.
@@ -31,6 +33,11 @@ class Mercy(Policy):
         self.stones = np.asarray(checks.integer("stones", stones, 1, MAX_SIZE**2), np.int32)
 
     stones: Any
+
+    def from_here(self, position: Position) -> "Mercy":
+        """As much more as one player is ahead already: a group that is set up may die yet, however large it is."""
+        black, white = (np.bitwise_count(np.stack(board)).sum(dtype=np.int64) for board in (position.black, position.white))
+        return Mercy(min(int(self.stones) + abs(int(black) - int(white)), MAX_SIZE**2))
 
     def typical(self) -> "Mercy":
         """Of a few stones."""

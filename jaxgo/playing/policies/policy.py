@@ -67,6 +67,10 @@ class Policy:
         """What a bot begins to teach on boards of `size`: the policy with an empty table, where it learns; else itself."""
         return self
 
+    def from_here(self, position: Position) -> "Policy":
+        """What a bot that begins to search a position has its playouts ask; of the same form. By default itself."""
+        return self
+
     def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Policy":
         """The policy after it has learned from playouts, as `AdvisorTable.update` takes them; itself, where it learns nothing."""
         return self
