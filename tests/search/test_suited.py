@@ -64,7 +64,7 @@ def test_mercy_ends_what_is_decided(size):
 
 @pytest.mark.parametrize("to_play", [1, -1])
 def test_there_is_no_mercy_for_a_large_group_that_may_die(to_play):
-    """White is 26 stones ahead, and lives or dies by who plays in the middle of three points."""
+    """White is 28 stones ahead, and lives or dies by who plays in the middle of three points."""
     position = Position.from_ascii("""
         O O O O O O O O O
         O O O O O O O O O
