@@ -11,11 +11,11 @@ from jaxgo import BLACK, MoveStatistics, Position, move_statistics
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX
-from jaxgo.playing.policies.in_order import Policies
+from jaxgo.playing.policies.in_order import Policies, from_here
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves, useful_moves_in_steps
 from search.game import legal_moves
 from search.in_steps import Question, Steps, alone
-from search.lessons import lessons_of
+from search.lessons import lessons_of, seconds_of
 from search.replay import together
 from search.restrictions import Restrictions
 from search.search import check_one_position
@@ -198,7 +198,7 @@ class FlatPlayer:
         useful = yield from useful_moves_in_steps(position, history)
         if self.restrictions is not None:
             useful = _restricted(useful, position, history, self.restrictions)
-        policy = self.policy if self._lessons is None else self._lessons.hold(position)
+        policy = from_here(self.policy if self._lessons is None else self._lessons.hold(position), position)
         self.search = FlatSearch(
             position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & checks.INT32_MAX,
             resign=self.resign, devices=self.devices, policy=policy,
@@ -213,10 +213,12 @@ class FlatPlayer:
     def genmove_in_steps(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Steps[Choice]:
+        before = seconds_of(self._lessons)
         search = yield from self.prepare_in_steps(position, history)
         if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
             return passing(position.size**2)
-        yield from search.run_in_steps(limits.visits, limits.seconds, progress, stop)
+        left = None if limits.seconds is None else max(0.0, limits.seconds - (seconds_of(self._lessons) - before))
+        yield from search.run_in_steps(limits.visits, left, progress, stop)
         return search.choice()
 
     def choice(self) -> Choice:

@@ -13,7 +13,7 @@ import numpy as np
 
 import jaxgo
 from jaxgo import Position
-from jaxgo.playing.policies.in_order import Policies, begun, each_of
+from jaxgo.playing.policies.in_order import Policies, begun, each_of, from_here
 from jaxgo.running.request import Seed, seed_words
 
 #: Batches of a lesson, between which the policies learn, and playouts of each.
@@ -65,7 +65,7 @@ class Lessons:
         policies = each_of(known)
         for batch in range(BATCHES):
             played = jaxgo.playouts(
-                position, PLAYOUTS, moves=True, policy=policies, seed=self._seed, streams=np.array([stream]),
+                position, PLAYOUTS, moves=True, policy=from_here(policies, position), seed=self._seed, streams=np.array([stream]),
                 first_playout=batch * PLAYOUTS, devices=self._devices,
             )  # fmt: skip
             each = zip(self._given, policies)
@@ -76,6 +76,11 @@ class Lessons:
 def lessons_of(policies: Policies, **how) -> Lessons | None:
     """The lessons of a bot with these policies, whose arguments are those of `Lessons`; None if none of them learns."""
     return Lessons(policies, **how) if any_learns(policies) else None
+
+
+def seconds_of(lessons: Lessons | None) -> float:
+    """Seconds that the lessons of a bot have taken; 0 where it has none."""
+    return 0.0 if lessons is None else lessons.seconds
 
 
 def any_learns(policies: Policies) -> bool:

@@ -14,13 +14,13 @@ import numpy as np
 
 from jaxgo import Position
 from jaxgo.base import checks
-from jaxgo.playing.policies.in_order import Policies, begun, each_of
+from jaxgo.playing.policies.in_order import Policies, are_of_place, begun, from_here
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
-from search.lessons import lessons_of
+from search.lessons import lessons_of, seconds_of
 from search.search import Search
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
@@ -99,13 +99,13 @@ class TreePlayer:
             self._lessons.compile(size)
         self._search(Position.empty(size), self._begun(size)).compile()
 
-    def fixed_policy(self, size: int) -> Policies:
-        """Whom playouts on boards of a size ask, if that does not learn; otherwise None."""
-        return self._begun(size) if self._lessons is None else None
+    def fixed_policy(self, position: Position) -> Policies:
+        """Whom playouts from a position ask, if that does not learn; otherwise None."""
+        return from_here(self._begun(position.size), position) if self._lessons is None else None
 
     def _search(self, position: Position, policy: Policies, **options) -> Search:
-        if policy is not None and self.options.get("device") is None:  # which plays by the one that it was made for
-            policy = [one.from_here(position) for one in each_of(policy)]
+        if self.options.get("device") is None:  # which plays by the one that it was made for
+            policy = from_here(policy, position)
         return Search(position, rule=self.rule, policy=policy, **self.options, **options)
 
     def _begun(self, size: int) -> Policies:
@@ -117,29 +117,28 @@ class TreePlayer:
         if self.search is not None and not self._follow(position, history):
             self.search.close()
             self.search = None
-        if self.search is None:
-            self.search = self._search(position, self._begun(position.size), history=history)
+        policy, is_new = self._begun(position.size), self.search is None
+        if is_new:
+            self.search = self._search(position, policy, history=history)
         if self._lessons is not None:
-            self.search.play_by(self._lessons.hold(position))
+            self.search.play_by(from_here(self._lessons.hold(position), position))
+        elif not is_new and are_of_place(policy) and self.options.get("device") is None:
+            self.search.play_by(from_here(policy, position))
         return self.search
 
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Choice:
-        before = self._seconds_of_lessons
+        before = seconds_of(self._lessons)
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
             return passing(position.size**2)
         seconds = limits.seconds
         if seconds is not None:
-            seconds = max(0.0, seconds - (self._seconds_of_lessons - before))
+            seconds = max(0.0, seconds - (seconds_of(self._lessons) - before))
             stop = _or_decided(search, seconds, stop) if self.early else stop
         search.run(visits=limits.visits, seconds=seconds, progress=progress, stop=stop)
         return self.choice()
-
-    @property
-    def _seconds_of_lessons(self) -> float:
-        return 0.0 if self._lessons is None else self._lessons.seconds
 
     def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
         device = self.options.get("device")

@@ -192,7 +192,7 @@ class Rounds:
             share = min(FIRST_LEAVES, max(1, most - FEWEST_LEAVES))
         number = min(self._device.leaves, share, most)
         columns = np.empty((self._num_columns, number), np.uint32)
-        chosen = _Round(np.full(number, NONE, np.int32), np.empty(number, np.int32), self._streams)
+        chosen = _Round(np.full(number, NONE, np.int32), np.full(number, NONE, np.int32), self._streams)
         try:
             self._full = None
             self._under_way.append(chosen)
@@ -286,8 +286,10 @@ class Rounds:
         dropped, self._full = self._under_way[-1], None
         if dropped.call is not None:
             self._device.drop(dropped.call)
+        taken = (dropped.leaves == NONE) & (dropped.rows != NONE)  # where Ctrl-C came just after that
         self._take_back(dropped)
-        self._streams = dropped.stream
+        if not taken.any():
+            self._streams = dropped.stream
         self._under_way.pop()
 
     def _take_back(self, round: _Round) -> None:

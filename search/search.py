@@ -10,6 +10,7 @@ import collections
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Self
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.base.processor import usable_cores
-from jaxgo.playing.policies.in_order import Policies, asks
+from jaxgo.playing.policies.in_order import InOrder, Policies, asks, each_of
+from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.running.leaf_results import positions_of
 from jaxgo.running.request import check_seed
 from search import root, round_size
@@ -36,6 +38,8 @@ from search.tree_needs import memory_for, needs_histories, parts_for
 
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
+#: The kinds of searches of which one has been compiled in this process.
+_compiled: set[tuple | None] = set()
 
 
 class Search:
@@ -145,9 +149,13 @@ class Search:
             )
         else:
             self._device = Leaves(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=workers, moves=moves,
+                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=devices, moves=moves,
                 features=features, policy=policy,
             )  # fmt: skip
+        form = PolicyForm.of(InOrder(each_of(policy)))
+        self._kind = None if device is not None else (
+            size, type(self.rule), self.rule.credit, rounds, moves, features, form, workers
+        )  # fmt: skip
         self._restricted = restrictions is not None
         young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
@@ -202,6 +210,7 @@ class Search:
             self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
             self._rounds.compile(tree)
         device.result()
+        _compiled.add(self._kind)
 
     def run(
         self,
@@ -215,7 +224,8 @@ class Search:
 
         Args:
           visits: playouts of the root, those kept from earlier moves included, up to 2**50.
-          seconds: on the clock on the wall.
+          seconds: on the clock on the wall. The first search of its kind in a process compiles before that clock runs, where
+            `compile` has not: half a minute, or two seconds where it is kept from an earlier process.
           progress: called with the root's playouts after every round, in this thread.
           stop: asked between rounds, and every 5 ms while waiting for the device; once it returns True the search drops what the
             device has not finished and returns. Only the first playouts, of the root and of some moves, are always awaited, so
@@ -236,6 +246,8 @@ class Search:
         checks.callable_or_none("stop", stop)
         if seconds is not None:
             checks.number("seconds", seconds, 0)
+            if self._kind is not None and self._kind not in _compiled:
+                self.compile()
         deadline = None if seconds is None else time.monotonic() + float(seconds)
         while True:
             if self._stopping(deadline, stop):
@@ -425,8 +437,14 @@ class Search:
         """The root's statistics, without the visits that rounds under way have not brought results for."""
         return RootStatistics.of(self._tree, self._black_moves(self._tree.root), self.komi)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Ends the search's threads."""
+        """Ends the search's threads; so does the end of a `with`."""
         self._rounds.abandon()
         self._device.close()
 

@@ -18,7 +18,7 @@ import numpy as np
 from jaxgo import Leaves
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
-from jaxgo.playing.policies.in_order import Policies
+from jaxgo.playing.policies.in_order import Policies, each_of
 from jaxgo.running.leaf_results import Rows
 from jaxgo.running.request import Devices
 from search.turns import Turns
@@ -228,7 +228,7 @@ class Seat:
         if mine != others:
             of = "(size, playouts_per_leaf, moves, features)"
             raise ValueError(f"the shared device is for {of} = {mine}, the search for {others}")
-        if policy is not self._shared._policy:
+        if [*map(id, each_of(policy))] != [*map(id, each_of(self._shared._policy))]:
             raise ValueError(f"the shared device plays by the policy {self._shared._policy!r}, the search by {policy!r}")
         checks.integer("leaves", leaves, 1, device.leaves)
         return Share(self._shared, self, leaves)

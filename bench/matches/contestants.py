@@ -12,6 +12,7 @@ from bench.matches.engine import Engine, EngineError, EngineMover
 from jaxgo import Position
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.cli import UsageError
+from jaxgo.playing.policies.in_order import are_of_place
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands.options import policy_of_argument
@@ -108,8 +109,9 @@ class Bot:
 
     @property
     def in_batches(self) -> bool:
-        """Whether its moves in many games can be chosen together: no clock runs, and it learns nothing."""
-        return self.limits.seconds is None and not any_learns(self.options.get("policy"))
+        """Whether its moves in many games can be chosen together: no clock runs, and its playouts ask the same in all of them."""
+        policy = self.options.get("policy")
+        return self.limits.seconds is None and not any_learns(policy) and not are_of_place(policy)
 
     def random(self, draws: Draws, size: int) -> dict[str, int]:
         """What names its random numbers, as `search.make_player` takes it.
@@ -128,8 +130,10 @@ class Bot:
           draws: names its random numbers.
         """
         random, size, of_place = self.random(draws, conditions.size), conditions.size, {"memory": conditions.memory}
+        if self.has_tree and self.limits.seconds is None:
+            of_place["visits"] = self.limits.visits  # so that rounds are the same on a device of its own and on a shared one
         if conditions.side_by_side and self.has_tree:
-            of_place = {"memory": self.memory(size), "device": self._device(size)}
+            of_place |= {"memory": self.memory(size), "device": self._device(size)}
         player = make_player(self.bot, komi=conditions.komi, **random, **self.options, **of_place)
         if not conditions.side_by_side and (self.has_tree or self.limits.seconds is not None):
             player.compile(size)

@@ -35,6 +35,8 @@ PREFIX = "gtp:"
 PATIENCE = 600.0
 #: Seconds without an answer of an engine that is started after which it is said for what the match waits.
 SILENCE = 5.0
+#: Seconds that an engine may take to end after it has closed its output.
+ENDING = 1.0
 #: What an engine last wrote to stderr: so many lines of so many characters are told.
 STDERR_LINES, STDERR_WIDTH = 3, 200
 #: What an engine says is read in pieces of so many characters, where it ends no line; of an answer, and of pieces that nobody has
@@ -76,6 +78,7 @@ class Engine:
             )  # fmt: skip
         except OSError as error:
             raise EngineError(f"{arguments[0]!r} cannot be started: {error.strerror}") from None
+        self._group_ended = False
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._errors: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._threads = [
@@ -121,8 +124,7 @@ class Engine:
                 raise NoAnswer(f"no answer to {command!r} in {seconds:g} s{self._said()}") from None
             if line is None:
                 self._lines.put(None)
-                status = self._process.wait()
-                raise EngineError(f"it ended at {command!r} with exit status {status}{self._said()}")
+                raise EngineError(f"it {self._ending(command)}{self._said()}")
             if line.strip() or lines:  # blank lines before an answer mean nothing
                 if not line.strip():
                     break
@@ -141,7 +143,10 @@ class Engine:
     @property
     def running(self) -> bool:
         """Whether it can be asked."""
-        return self._process.poll() is None
+        running = self._process.poll() is None
+        if not running:
+            self._end_group()
+        return running
 
     def begin(self, size: int, komi: float, seed: int = 0) -> None:
         """A new game. Engines that take seeds (GNU Go) get one.
@@ -173,14 +178,28 @@ class Engine:
 
     def close(self) -> None:
         """Ends it, and whatever it has started."""
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        self._end_group()
+        self._process.wait()
         for thread in self._threads:
             thread.join(1.0)
         with contextlib.suppress(OSError):
             self._process.stdin.close()
+
+    def _ending(self, command: str) -> str:
+        """How it has ended at a command, for people, when no more answers come; what is left of it is ended."""
+        try:
+            return f"ended at {command!r} with exit status {self._process.wait(ENDING)}"
+        except subprocess.TimeoutExpired:
+            return f"closed its output at {command!r}"
+        finally:
+            self.close()
+
+    def _end_group(self) -> None:
+        """Ends what is left of it and of what it has started; once, as its number may be another's later."""
+        if not self._group_ended:
+            self._group_ended = True
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _said(self) -> str:
         """What it last wrote to stderr."""

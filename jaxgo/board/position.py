@@ -14,6 +14,7 @@ from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, NO_KO, WHITE
 from jaxgo.board import dynamics
 from jaxgo.board.bitboard import Board, of_points
+from jaxgo.board.coordinates import coordinate
 from jaxgo.board.dynamics import is_traced, run, traced
 from jaxgo.board.geometry import Geometry, geometry
 
@@ -101,8 +102,8 @@ class Position:
         captured = jax.device_get(run(dynamics.without_liberties, position))
         if captured.any():
             i, point = np.argwhere(captured)[0]
-            y, x = divmod(int(point), array.shape[1])
-            raise ValueError(f"stones must have liberties, but the chain at row {y}, column {x} of position {i} has none")
+            where = f"{coordinate(int(point), array.shape[1])} (point {point} of position {i})"
+            raise ValueError(f"stones must have liberties, but the chain at {where} has none")
         return position
 
     @classmethod

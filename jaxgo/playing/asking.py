@@ -51,6 +51,9 @@ class Preference(NamedTuple):
     """Where it says yes, those of the points are not meant on which the move is a self-atari. Needs `Wants.liberties`."""
     or_pass: bool = False
     """Whether a pass is meant where it is careful, and all moves are self-ataris."""
+    possible: Board = ()
+    """All other points are known to be illegal, and are not drawn to find that out, unless the policy is asked never; an empty
+    tuple where nothing is known."""
 
 
 Ask: TypeAlias = Callable[[Lanes, Board], list[Preference]]
@@ -74,8 +77,12 @@ def ask(g: Geometry, policy: Ask, lanes: Lanes, points: Board) -> Asked:
     assert memory is not None
     nobody = jnp.zeros_like(lanes.move) != np.int32(0)
     nowhere = tuple(jnp.zeros_like(x) for x in memory.harmless)
+    preferences = policy(lanes, points)
+    for preference in preferences:
+        if preference.possible:
+            points = bb.choose(preference.chance > np.int32(0), bb.both(points, preference.possible), points)
     chosen, must_capture, must_breathe = points, nowhere, nobody
-    for preference in reversed(policy(lanes, points)):
+    for preference in reversed(preferences):
         capturing, careful = preference.capturing or nowhere, nobody
         wanted = bb.both(preference.points, points)
         if preference.capturing:

@@ -182,10 +182,7 @@ def _record(game: sgf.Sgf_game, notes: tuple[str, ...]) -> tuple[GameRecord, str
     """The meaning of a game that `sgfmill` has read, and what is wrong where that ends before the game."""
     root, size = game.get_root(), game.get_size()
     moves, setups, fault = _main_line(game)
-    try:
-        handicap = int(_raw(root.get_raw_property_map(), "HA") or 0)
-    except ValueError:
-        raise ValueError(f"the game record's handicap, HA[{_raw(root.get_raw_property_map(), 'HA')}], is not a number") from None
+    handicap, remark = _handicap(_raw(root.get_raw_property_map(), "HA"))
     placed = any(setup.after_move == 0 and setup.stones for setup in setups)
     if handicap > 1 and not placed and (not moves or moves[0][0] == WHITE):
         raise ValueError(f"the game record states a handicap, HA[{handicap}], but does not place its stones (AB)")
@@ -200,9 +197,20 @@ def _record(game: sgf.Sgf_game, notes: tuple[str, ...]) -> tuple[GameRecord, str
         white=_text(root, "PW"),
         result=_text(root, "RE"),
         application=" ".join(value.decode("latin-1").strip() for value in root.get_raw_property_map().get("AP", [])),
-        notes=notes,
+        notes=(*notes, remark) if remark else notes,
     )
     return record, fault
+
+
+def _handicap(text: str) -> tuple[int, str]:
+    """The handicap that a record states, 0 where it states none; and a remark where what it says is no such number."""
+    try:
+        stones = float(text or 0)
+    except ValueError:
+        stones = -1.0
+    if stones.is_integer() and stones >= 0:
+        return int(stones), ""
+    return 0, f"the game record's handicap, HA[{text}], is left out: it is no number of stones"
 
 
 def _main_line(game: sgf.Sgf_game) -> tuple[list[tuple[int, int]], list[Setup], str]:

@@ -43,7 +43,8 @@ class MoveStatistics:
     num_playouts: int
 
     def plus(self, other: "MoveStatistics") -> "MoveStatistics":
-        """The statistics of these playouts and others of the same positions, as if made in one call.
+        """The statistics of these playouts and others of the same positions, as if made in one call. That they are by one rule,
+        and that none of the playouts is among both (of one seed and stream, give `first_playout`), is for the caller to see to.
 
         Raises:
           ValueError: the positions' number or size are others.

@@ -75,7 +75,11 @@ class InStep:
     def __enter__(self) -> Self:
         if not _under_way.acquire(blocking=False):
             raise RuntimeError("jobs of several processes are done one at a time, and one is under way in this process")
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:
+            _under_way.release()
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_) -> None:
@@ -83,7 +87,6 @@ class InStep:
         while self._thread.is_alive():  # in which a second Ctrl-C may end the wait, though not the job
             with contextlib.suppress(queue.Empty):
                 self._found.get(timeout=0.05)
-        _under_way.release()
 
     def __iter__(self) -> Iterator[list[Chunk]]:
         while (found := self._found.get()) is not None:
@@ -103,6 +106,8 @@ class InStep:
             self._found.put(None)
         except BaseException as error:
             self._found.put(error)
+        finally:
+            _under_way.release()
 
     def _play(self) -> None:
         groups, under_way = iter(self._groups), collections.deque[tuple]()

@@ -152,8 +152,12 @@ class Ring:
 
     def begin(self) -> None:
         """Has the thread take calls from the line until none are left."""
-        self._pool.submit(self._fly)
-        self._set_flying(True)
+        self.flying = True
+        try:
+            self._pool.submit(self._fly)
+        except BaseException:  # Ctrl-C too
+            self.flying = False
+            raise
 
     def wake(self) -> None:
         """Has its program look for calls at once; the caller has the line's lock."""
@@ -163,6 +167,8 @@ class Ring:
 
     def _fly(self) -> None:
         """Runs the device's program until no calls are left."""
+        with self._lock:
+            self._set_flying(True)
         while True:
             with self._lock:
                 if self.under_way and all(load.unwanted for load in self.under_way):

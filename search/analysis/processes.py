@@ -257,10 +257,14 @@ class _Process:
                     self._post(lambda key=message.key: self.prepared.add(key))
                 elif isinstance(message, Said):
                     self._hear(message)
-            self._tell(None)
-            self._process.wait()
         except Exception as error:  # it cannot be started, or a fault of the program
             complaints.tell(error)
+            if self._process is not None:
+                self._process.kill()
+        finally:
+            self._tell(None)
+            if self._process is not None:
+                self._process.wait()
         self._post(lambda: self._lost(self))
 
     def _write(self) -> None:

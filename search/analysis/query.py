@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import math
+import re
 
 from jaxgo import BLACK, WHITE
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE, MOST_KOMI
@@ -26,6 +27,8 @@ _SETTINGS_WITHOUT_EFFECT = (
     "analysisWideRootNoise", "conservativePass", "friendlyPassOk", "humanSLProfile", "rootPolicyTemperature", "cpuctExploration",
     "analysisIgnorePreRootHistory", "dynamicScoreUtilityFactor", "staticScoreUtilityFactor", "winLossUtilityFactor",
 )  # fmt: skip
+#: A location in numbers of a column and a row.
+_NUMBERS = re.compile(r"\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": 0}
 _UNUSED = "Unexpected or unused field, do you have a typo?"
 #: The most playouts of a position, so that a sum of them is exact.
@@ -288,7 +291,10 @@ def _colour(name, field: str) -> int:
 
 
 def _point(name, field: str, size: int) -> int:
-    """The point of a location such as "E5" or "pass"."""
+    """The point of a location such as "E5", "(4,4)" or "pass"; the numbers count from 0, from the west and from the north."""
+    numbers = _NUMBERS.fullmatch(name.strip()) if isinstance(name, str) else None
+    if numbers is not None and max(x := int(numbers[1]), y := int(numbers[2])) < size:
+        return y * size + x
     try:
         return coordinates.point(name.strip() if isinstance(name, str) else "", size)
     except ValueError:

@@ -76,7 +76,8 @@ def of_findings(task: Task, found: Findings, during: bool) -> dict:
     if seen.shares is not None:  # -1 where a move is illegal
         out["policy"] = np.where(task.legal, seen.shares, -1.0).tolist()
     if seen.amaf is not None:
-        out["amaf"] = {_NAMES[colour]: _amaf(*earned, query.perspective == -colour) for colour, earned in seen.amaf.items()}
+        view = query.perspective or mover
+        out["amaf"] = {_NAMES[colour]: _amaf(*earned, view == -colour) for colour, earned in seen.amaf.items()}
     return out
 
 

@@ -143,8 +143,7 @@ class Searches:
         return False
 
     def _may_report(self, task: Task) -> bool:
-        under_way = task.search is not None and not task.finished and not task.winding_up
-        return under_way and task.client.has_room and task.search.has_tried
+        return not task.finished and not task.winding_up and task.client.has_room and self._has_tried(task)
 
     def _report(self, task: Task, reply: dict) -> None:
         task.reporting = False
@@ -152,9 +151,13 @@ class Searches:
 
     def alarm(self) -> float | None:
         """When there will be something to do for a search though the device has finished nothing; None for never."""
-        times = [task.deadline for task in self.active if not task.winding_up]
+        # Where a deadline has passed before there are results to tell, the first ones wake the thread.
+        times = [task.deadline for task in self.active if not task.winding_up and (self._has_tried(task) or not task.late())]
         times += [task.next_report for task in self._told if not task.reporting and self._may_report(task)]
         return min((time for time in times if time is not None), default=None)
+
+    def _has_tried(self, task: Task) -> bool:
+        return task.search is not None and task.search.has_tried
 
     def sweep(self) -> None:
         """Clears away the searches of tasks that have had their last reply."""

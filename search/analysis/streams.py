@@ -1,5 +1,6 @@
 """Clients at stdin and stdout, and at a socket: a thread reads from each, another writes to him."""
 
+import contextlib
 import os
 import select
 import socket
@@ -128,6 +129,8 @@ class Listener:
 
     def close(self, seconds: float = 2.0) -> None:
         """Takes no more clients, and waits a while for replies that are still being sent."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that takes clients
         self._socket.close()
         connected, deadline = dict(self._connected), time.monotonic() + seconds
         for client in connected:

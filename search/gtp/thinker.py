@@ -145,7 +145,7 @@ class Thinker:
                 choice = player.genmove(position, game.history, self._limits(player, deadline - time.monotonic()), say, stop)
             self._cleanup, self._used = cleanup, True
             if isinstance(player, TreePlayer):
-                self.last = Thought(position, choice, komi, 0, 0, player.fixed_policy(position.size))
+                self.last = Thought(position, choice, komi, 0, 0, player.fixed_policy(position))
             else:
                 self.last = Thought(position, choice, komi, player.search.seed, player.search.stream, player.search.policy)
             if report is not None and choice.playouts:

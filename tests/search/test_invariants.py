@@ -308,3 +308,23 @@ def test_other_seeds_give_other_trees():
     other.close()
     assert told(one.tree) != told(other.tree)
     assert tree_after(500, in_flight=1) != tree_after(500, in_flight=3)
+
+
+def test_streams_of_a_round_that_counts_are_not_drawn_again():
+    """Ctrl-C has come after a round's results were added, and before it was forgotten."""
+    search = Search(Position.empty(5), leaves=8, playouts_per_leaf=8, seed=1)
+    rounds = search._rounds
+    search.run(visits=400)
+    begun, visits = rounds._streams, search.visits
+    assert search.launch(10_000) and rounds._streams > begun
+    after = rounds._streams
+    while not rounds.done:
+        rounds.wait(None)
+    oldest = rounds._under_way[0]
+    rounds._take(oldest, rounds._device.rows(oldest.call))
+    search.abandon()
+    assert search.visits > visits and rounds._streams == after
+    assert search.launch(10_000)
+    search.abandon()
+    assert rounds._streams == after, "what was never played is drawn again"
+    search.close()

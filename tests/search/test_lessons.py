@@ -6,8 +6,11 @@ import pytest
 
 import jaxgo
 from jaxgo import Position
+from jaxgo.playing.policies.in_order import from_here
 from jaxgo.running import jobs
 from search import Game, Limits, Search, make_player
+from search import lessons as lessons_module
+from search.flat import FlatSearch
 from search.gtp.options import EngineOptions
 from search.gtp.table import Table
 from search.lessons import BATCHES, PLAYOUTS, SEED, Lessons, lessons_of
@@ -151,6 +154,39 @@ def test_the_clock_runs_in_lessons(monkeypatch):
     assert asked == [50.0 - player._lessons.seconds] and asked[0] < 50.0
     player.genmove(START, None, Limits(seconds=50.0))
     assert asked[1] == pytest.approx(50.0, abs=0.05)  # the position is known: there is no lesson
+    player.search.close()
+
+
+def test_the_clock_runs_in_lessons_of_flat_bots(monkeypatch):
+    player, asked = make_player("amaf", policy=jaxgo.LastGoodReply(), komi=KOMI), []
+    monkeypatch.setattr(FlatSearch, "run_in_steps", lambda self, visits, seconds, *_: asked.append(seconds) or iter(()))
+    player.genmove(START, None, Limits(seconds=50.0))
+    assert asked == [50.0 - player._lessons.seconds] and asked[0] < 50.0
+
+
+@pytest.mark.parametrize("learner", [None, jaxgo.LastGoodReply(p=0.5)])
+def test_mercy_is_of_the_position_that_is_searched(monkeypatch, learner):
+    """Also where the tree is kept from an earlier move, and beside a policy that learns, in whose lessons too."""
+    position = Position.from_ascii("OOOO.\nXXXX.\n.....\n..O..\n.....")
+    asked, in_lessons = [], []
+
+    def learnt(position, count, *, policy, **_):
+        in_lessons.append(repr(policy[-1]))
+        return jaxgo.Playouts
+
+    monkeypatch.setattr(lessons_module.jaxgo, "playouts", learnt)
+    monkeypatch.setattr(jaxgo.LastGoodReply, "learnt", lambda self, *_, **__: self)
+    player = make_player("rave", policy=[*([learner] if learner else []), jaxgo.Mercy(3)], leaves=8, playouts_per_leaf=8, komi=KOMI)
+    before = player._search
+    monkeypatch.setattr(player, "_search", lambda at, policy, **more: asked.append(repr(from_here(policy, at)[-1])) or before(at, policy, **more))
+    monkeypatch.setattr(Search, "play_by", lambda self, policy: asked.append(repr(policy[-1])))
+    player.prepare(position, None)
+    assert asked[-1] == "Mercy(stones=4)", "White is a stone ahead"
+    monkeypatch.setattr(player, "_follow", lambda *_: True)
+    player.prepare(position.play(4), None)
+    assert asked[-1] == "Mercy(stones=7)", "Black has taken four"
+    assert in_lessons == ([f"Mercy(stones={stones})" for stones in (4, 7) for _ in range(BATCHES)] if learner else [])
+    assert repr(from_here([jaxgo.Capture()], position)) == "[Capture(q=1.0)]"
     player.search.close()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import jaxgo
 from search import UCB1, FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
+from search import search as tree_search
 from search.bots import SUMMARIES
 from search.choice import passing_wins
 from search.flat import next_step
@@ -124,6 +125,35 @@ def test_a_time_limit_is_kept():
     invariant = player.search.visits - player.search.tree.visits(player.search.tree.root).sum()
     assert invariant > 0
     assert invariant % 8 == 0
+
+
+def test_a_number_of_workers_is_that_many():
+    """One is one core, though a lone CPU as a device is all of its cores."""
+    for number in (1, 3):
+        search = Search(jaxgo.Position.empty(5), devices=number)
+        assert search.num_workers == number
+        search.close()
+
+
+def test_no_clock_runs_while_a_first_search_compiles(monkeypatch):
+    """The first of its kind; by visits nothing need be known beforehand."""
+    compiled, asked, now = [], [], [100.0]
+
+    def compile(self):
+        compiled.append(self.num_leaves)
+        now[0] += 50.0
+        tree_search._compiled.add(self._kind)
+
+    monkeypatch.setattr(tree_search, "_compiled", set())
+    monkeypatch.setattr(Search, "compile", compile)
+    monkeypatch.setattr(tree_search.time, "monotonic", lambda: now[0])
+    for leaves, run, expected in ((16, {"visits": 1}, []), (16, {"seconds": 9.0}, [16]), (16, {"seconds": 9.0}, [16]),
+                                  (24, {"seconds": 9.0}, [16, 24])):  # fmt: skip
+        with Search(jaxgo.Position.empty(5), leaves=leaves, playouts_per_leaf=8) as search:
+            monkeypatch.setattr(search, "_stopping", lambda deadline, stop: asked.append(deadline) or True)
+            search.run(**run)
+        assert asked.pop() == (now[0] + 9.0 if "seconds" in run else None) and not asked
+        assert compiled == expected
 
 
 def test_a_search_stops_on_request():

@@ -42,7 +42,7 @@ def test_a_bot_plays_by_it():
     for policy in (Suited(), UP_TO_9):
         player = make_player("rave", policy=policy, leaves=8, playouts_per_leaf=8, seed=1)
         chosen.append(player.genmove(Position.empty(5), None, Limits(visits=400)))
-        assert [repr(x) for x in each_of(player.fixed_policy(5))] == [repr(x) for x in UP_TO_9]
+        assert [repr(x) for x in each_of(player.fixed_policy(Position.empty(5)))] == [repr(x) for x in UP_TO_9]
         player.search.close()
     np.testing.assert_array_equal(chosen[0].visits, chosen[1].visits)
     np.testing.assert_array_equal(chosen[0].values, chosen[1].values)

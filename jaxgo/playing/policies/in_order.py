@@ -9,6 +9,7 @@ import jax
 
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
+from jaxgo.board.position import Position
 from jaxgo.playing.asking import Preference
 from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.no_self_atari import careful_among
@@ -119,6 +120,19 @@ def asks(given: Policies) -> bool:
       TypeError: they are none.
     """
     return not all(isinstance(policy, Uniform) for policy in each_of(given))
+
+
+def from_here(given: Policies, position: Position) -> Policies:
+    """What a bot that was given these has its playouts ask where it begins to search a position; where that is the same, what was
+    given."""
+    policies = each_of(given)
+    here = [policy.from_here(position) for policy in policies]
+    return given if all(a is b for a, b in zip(policies, here)) else here
+
+
+def are_of_place(given: Policies) -> bool:
+    """Whether `from_here` may give others than were given."""
+    return any(type(policy).from_here is not Policy.from_here for policy in each_of(given))
 
 
 def policy_of(given: Policies, size: int) -> Policy | None:

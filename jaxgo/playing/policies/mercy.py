@@ -37,7 +37,8 @@ class Mercy(Policy):
     def from_here(self, position: Position) -> "Mercy":
         """As much more as one player is ahead already: a group that is set up may die yet, however large it is."""
         black, white = (np.bitwise_count(np.stack(board)).sum(dtype=np.int64) for board in (position.black, position.white))
-        return Mercy(min(int(self.stones) + abs(int(black) - int(white)), MAX_SIZE**2))
+        ahead = abs(int(black) - int(white))
+        return Mercy(min(int(self.stones) + ahead, MAX_SIZE**2)) if ahead else self
 
     def typical(self) -> "Mercy":
         """Of a few stones."""

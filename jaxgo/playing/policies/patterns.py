@@ -20,7 +20,7 @@ from jaxgo.board.geometry import Geometry
 from jaxgo.playing.asking import Preference
 from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies import pattern_table, saving
-from jaxgo.playing.policies.capture import may_capture
+from jaxgo.playing.policies.capture import may_be_legal, may_capture
 from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
 
 
@@ -92,10 +92,12 @@ class Patterns(Policy):
             matches = [known.matches & np.int32(1 << i) != np.int32(0) for i in range(len(around))]
             matching = [tuple(jnp.where(match, x, g.word(0)) for x in point) for match, point in zip(matches, around)]
             found.append(Preference(union(matching), known.chance, coin))
-        if self.capture:
+        if known.looked is not None or self.capture:
             taking = may_capture(g, lanes.own, lanes.opp) if known.looked is None else known.looked.taking
-            captures = bb.both(taking, union(around))
-            found.append(Preference(captures, known.chance, coin, captures))
+            nowhere = tuple(jnp.zeros_like(x) for x in taking)
+            captures = bb.both(taking, union(around)) if self.capture else nowhere
+            possible = may_be_legal(g, lanes.opp, taking)
+            found.append(Preference(captures, known.chance, coin, captures, possible=possible))
         return found
 
     def __repr__(self) -> str:

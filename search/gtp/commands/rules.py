@@ -24,9 +24,18 @@ def set_rules(engine, *words: str) -> None:
     engine.table.rules = rules
 
 
+def set_rule(engine, name: str, value: str) -> None:
+    """One of the rules that `kata-get-rules` tells of, the others as they are."""
+    try:
+        value = json.loads(value.lower()) if value.lower() in ("true", "false") else value
+        set_rules(engine, json.dumps(engine.table.rules.as_json() | {name: value}))
+    except Failure:
+        raise Failure(f"Could not parse rule: {name} {value}") from None
+
+
 def kgs_rules(engine, name: str) -> None:
     """Rules by the names of the server KGS."""
     set_rules(engine, "chinese-kgs" if name.lower() == "chinese" else name)
 
 
-COMMANDS = {"kata-get-rules": get_rules, "kata-set-rules": set_rules, "kgs-rules": kgs_rules}
+COMMANDS = {"kata-get-rules": get_rules, "kata-set-rules": set_rules, "kata-set-rule": set_rule, "kgs-rules": kgs_rules}

@@ -3,7 +3,7 @@
 It plays the first point of the board that nobody has played yet, and passes after ten moves of its own. What else it does:
 
 - `resigns`, `occupied` (plays a point that is taken), `nonsense` (answers with no move), `mumbles` (not GTP): at its third move;
-- `dies` (exit status 3 and a word on stderr), `hangs`, `slow` (0.5 s): at its third move;
+- `dies` (exit status 3 and a word on stderr), `hangs`, `slow` (0.5 s), `closes` (its output, and lives on): at its third move;
 - `endless` (a line without an end, not GTP), `babbles` (an answer of lines without an end): at its third move;
 - `noisy`: a megabyte on stderr before every answer;
 - `absent`: ends when a game begins, unless it is the first;
@@ -11,6 +11,7 @@ It plays the first point of the board that nobody has played yet, and passes aft
 - `scores=B+3`: its final_score.
 """
 
+import os
 import sys
 import time
 
@@ -29,6 +30,9 @@ def genmove(colour: str) -> str:
         if behaviour == "dies":
             print("\nout of matches\n", file=sys.stderr, flush=True)
             sys.exit(3)
+        if behaviour == "closes":
+            os.close(1)
+            time.sleep(600)
         if behaviour == "mumbles":
             print("I think...", flush=True)
         while behaviour == "endless":

@@ -39,6 +39,7 @@ def side_by_side(match: Match, numbers, most: int = 6, enough: int = 10**6) -> d
 
 @pytest.fixture(scope="module", params=[
     *wide((("wamaf", "mc"),), (("ucb", "mc"),), (("rave:visits=40", "mc"),)), ("amaf:visits=9", "amaf"),
+    ("rave:policy=capture:0.9", "mc"),
 ])  # fmt: skip
 def match(request) -> Match:
     return match_of(*request.param)
@@ -77,10 +78,11 @@ def test_nothing_begins_once_it_is_to_stop(match):
         ("wamaf", True), ("mctr-capture:visits=9", True), ("mc:seconds=1", False), ("mc:visits=9,seconds=1", False),
         ("ucb", True), ("ucb:seconds=1", False), ("rave", True), ("rave-v1", True), ("uct:seconds=1", False),
         ("rave:policy=replies:0.5", False), ("rave:policy=capture", True),
+        ("rave:policy=capture+mercy:9", False), ("amaf:policy=mercy:9", False),
     ],  # fmt: skip
 )
 def test_whose_moves_are_chosen_in_batches(contestant, expected):
-    """Where no clock runs and no policy learns."""
+    """Where no clock runs, no policy learns, and none depends on where a search begins."""
     assert match_of(contestant, "mc").contestants[0].in_batches == expected
 
 

@@ -61,6 +61,7 @@ def test_engines_play_a_whole_game(start):
         ("endless", FAILURE, "its answer to 'genmove w' is not GTP's: '..."),
         ("babbles", FAILURE, "'genmove w'"),  # its answer does not end, or it is ended as it is not read as fast as it talks
         ("dies", FAILURE, "it ended at 'genmove w' with exit status 3; stderr: out of matches"),
+        ("closes", FAILURE, "it closed its output at 'genmove w'"),
     ],
 )
 def test_how_a_game_can_end(start, behaviour, ending, remark):
@@ -100,12 +101,20 @@ def test_noise_on_stderr_blocks_nothing(start):
     assert game(start, "noisy").ending == SCORE
 
 
-def test_a_process_ends_with_all_that_it_has_started(tmp_path):
+@pytest.mark.parametrize("by_itself", [False, True])
+def test_a_process_ends_with_all_that_it_has_started(tmp_path, by_itself):
+    """Where it is ended, and where it has ended before."""
     script = tmp_path / "wrapper"
-    script.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/parent\nsleep 600 &\necho $! > {tmp_path}/child\n{command()}\n")
+    started = f"sleep 600 > {tmp_path}/said 2>&1 &\necho $! > {tmp_path}/child"
+    script.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/parent\n{started}\n{command('dies')}\n")
     script.chmod(0o755)
     one = Engine(str(script))
-    one.close()
+    if by_itself:
+        with pytest.raises(EngineError, match="exit status 3"):
+            for _ in range(3):
+                one.ask("genmove b")
+    else:
+        one.close()
     assert not one.running
     child = int((tmp_path / "child").read_text())
     for _ in range(100):

@@ -207,7 +207,6 @@ def test_positions_before_an_illegal_move_can_be_had() -> None:
         ("(;SZ[9];B[aa];W[ka])", r"move 2, White \[ka\], is no point of the 9x9 board"),
         ("(;SZ[9];B[a])", r"move 1, Black \[a\], is no point of the 9x9 board"),
         ("(;SZ[9]AB[zz])", r"the setup \(AB, AW, AE, PL\) before the first move names a point off the 9x9 board"),
-        ("(;SZ[9]HA[many])", r"HA\[many\], is not a number"),
     ],
 )
 def test_records_that_are_refused(record: str | bytes, message: str) -> None:
@@ -312,3 +311,10 @@ def test_the_last_of_several_players_named_is_to_move() -> None:
     record = read_game("(;SZ[5];B[cc];AW[aa]PL[W];AB[bb]PL[B])")
     assert record.to_play(1) == BLACK == int(record.position().to_play[0])
     assert read_game("(;SZ[5];B[cc];AW[aa]PL[B];AB[bb]PL[W])").to_play(1) == WHITE
+
+
+@pytest.mark.parametrize(("text", "stones", "remarks"), [("2.0", 2, 0), ("many", 0, 1), ("-1", 0, 1), ("1.5", 0, 1), ("nan", 0, 1)])
+def test_an_odd_handicap_keeps_no_record_from_being_read(text, stones, remarks):
+    record = read_game(f"(;SZ[9]HA[{text}]AB[cc][gg];W[gc])")
+    assert record.handicap == stones
+    assert record.notes == (f"the game record's handicap, HA[{text}], is left out: it is no number of stones",) * remarks

@@ -1,7 +1,9 @@
 """Rings of several workers: how calls are divided among them, and which begin."""
 
+import pytest
+
 from jaxgo import Leaves
-from jaxgo.running import ring
+from jaxgo.running import at_work, ring
 from tests.jaxgo.running.test_ring import LEAVES, PLAYOUTS, SIZE, start
 
 
@@ -29,4 +31,22 @@ def test_few_workers_do_what_few_can(monkeypatch):
         assert begun == expected
         if len(rings[0].under_way) < 2:
             rings[0].under_way.append(ring._Load([leaves._rings._line.waiting.popleft()], 0))
+    leaves.close()
+
+
+def test_a_ring_that_could_not_begin_is_not_counted(monkeypatch):
+    """As after Ctrl-C."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    (first,) = leaves._rings.rings
+    device = first._device
+    before = at_work.number(device)
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(first._pool, "submit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            start(leaves, 1, 0)
+    assert not first.flying and at_work.number(device) == before
     leaves.close()

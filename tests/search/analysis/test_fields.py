@@ -44,6 +44,22 @@ def test_a_single_visit_is_an_evaluation(talk):
     assert reply["moveInfos"] == [] and reply["rootInfo"]["visits"] == 50, "as many playouts as the service was told"
 
 
+def test_amaf_is_of_the_same_perspective_as_all_else(talk):
+    """White to move: what is for the player to move is for White."""
+    asked = [query(view, "C3", playouts=50, includeAmaf=True, overrideSettings={"reportAnalysisWinratesAs": view})
+             for view in ("BLACK", "WHITE", "SIDETOMOVE")]  # fmt: skip
+    black, white, mover = (talk.ask(one)["amaf"] for one in asked)
+    assert mover == white != black
+    np.testing.assert_allclose(np.add(black["black"]["winrate"], white["black"]["winrate"]), 1.0)
+
+
+def test_locations_in_numbers(talk):
+    """As KataGo takes them: columns and rows from 0, from the west and from the north."""
+    named, numbered = (talk.ask(query("a", move, maxVisits=200)) for move in ("B B4", "B (1,1)"))
+    assert named == numbered
+    assert "Could not parse board location: (5,1)" in talk.error(query("a", "B (5,1)"))["error"]
+
+
 @pytest.mark.wide
 def test_perspectives_mirror_each_other(talk):
     """White to move: figures for Black, for White and for the player to move."""

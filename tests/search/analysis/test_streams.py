@@ -290,3 +290,13 @@ def test_a_talk_in_this_process_and_a_socket_are_alike(listener):
     peer.send(query("q", maxVisits=300, includeOwnership=True))
     assert peer.reply() == talk.ask(query("q", maxVisits=300, includeOwnership=True))
     peer.close(), talk.end()
+
+
+def test_a_listener_that_is_closed_takes_nobody():
+    service = Service(ServiceOptions())
+    made = streams.Listener(service, "127.0.0.1", 0)
+    host, port = made.address.split(":")
+    made.close()
+    with pytest.raises(OSError):
+        socket.create_connection((host, int(port)), timeout=5.0).close()
+    service.end()

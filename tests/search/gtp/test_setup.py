@@ -71,6 +71,10 @@ def test_rules_are_told_and_taken(capsys):
     client.ok("kgs-rules chinese")
     client.ok('kata-set-rules {"ko": "SIMPLE", "scoring": "AREA"}')
     assert client.fails('kata-set-rules {"ko": "SIMPLE",') .startswith("Could not parse rules: ")
+    client.ok("kata-set-rule whiteHandicapBonus N-1")
+    client.ok("kata-set-rule friendlyPassOk false")
+    assert json.loads(client.ok("kata-get-rules"))["whiteHandicapBonus"] == "N-1"
+    assert client.fails("kata-set-rule ko NONE") == "Could not parse rule: ko NONE"
 
 
 def test_a_record_is_loaded_and_can_be_taken_back(tmp_path):

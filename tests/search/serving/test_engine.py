@@ -98,7 +98,7 @@ def test_who_is_to_blame_is_told_and_the_others_are_answered(engine):
     good, refused, other = engine.evaluate([asked(POSITIONS, playouts=50), wrong, occupied])
     same(good, jaxgo.evaluate(POSITIONS, 50))
     assert refused.document() == {
-        "error": "boards must have liberties, but the chain at row 0, column 0 of position 0 has none", "field": "boards"
+        "error": "boards must have liberties, but the chain at A5 (point 0 of position 0) has none", "field": "boards"
     }  # fmt: skip
     assert other.status == NOT_ALLOWED and other.field == "ko" and "point 6 of position 0 is occupied" in other.text
 

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.board import bitboard as bb
+from jaxgo.board.geometry import geometry
+from jaxgo.playing.policies.capture import may_be_legal, may_capture
 from tests import chi_square, referee, scalar_policies
 from tests.positions import from_games
 from tests.referee import Game
@@ -120,3 +123,21 @@ def test_the_coin_is_fair():
             captured += bool(game.play(move))
     assert variance > 300
     assert abs(captured - expected) < 4 * variance**0.5
+
+
+@pytest.mark.parametrize("size", [2, 5, 9])
+def test_what_is_not_drawn_is_illegal(size):
+    """And of the illegal points a good part is not."""
+    played = jaxgo.playouts(jaxgo.Position.empty(size), 500, seed=4, max_plies=size * size)
+    position = jaxgo.Position.from_array(played.board[0], to_play=1)
+    g = geometry(size)
+    own, opp = (bb.of_points(g, played.board[0].reshape(500, -1) == colour) for colour in (1, -1))
+    drawn = np.asarray(bb.points_of(g, may_be_legal(g, opp, may_capture(g, own, opp))))
+    legal, empty = np.asarray(position.legal()).reshape(500, -1)[:, : size * size], played.board[0].reshape(500, -1) == 0
+    assert not (legal & ~drawn).any()
+    assert (empty & ~legal & ~drawn).sum() > 0.2 * (empty & ~legal).sum() > 0
+
+
+def test_one_that_is_never_asked_is_without_effect():
+    plain, never = (jaxgo.playouts(jaxgo.Position.empty(9), 300, seed=4, moves=True, policy=policy) for policy in (None, jaxgo.Capture(0)))
+    np.testing.assert_array_equal(plain.moves, never.moves)
