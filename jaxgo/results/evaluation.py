@@ -78,6 +78,13 @@ class Evaluation:
         """int64 [B]: playouts finished."""
         return self.sums.num_playouts
 
+    @property
+    def next_playout(self) -> np.ndarray:
+        """int64 [B]: the number after the last of them, from which on no playout of their streams is among them: what the
+        `first_playout` of an evaluation may be that is to be added."""
+        ends = [np.where(x.count, x.end, 0) + np.zeros_like(self.num_playouts) for x in self.played]
+        return functools.reduce(np.maximum, ends)
+
     @functools.cached_property
     def win_rate(self) -> np.ndarray:
         """[B] in [0, 1]: Black's wins, draws counted half, per playout."""
@@ -180,7 +187,8 @@ class Evaluation:
 
         Raises:
           ValueError: the positions' number or size, the komi or the statistics are others, or some playouts are the same (of
-            one seed, stream and number), which would count them twice: give another `seed`, or go on with `first_playout`.
+            one seed, stream and number), which would count them twice: give another `seed`, or go on with `first_playout`, at
+            `next_playout`.
         """
         if not isinstance(other, Evaluation):
             raise TypeError(f"other must be a jaxgo.Evaluation, not {type(other).__name__}")
@@ -196,7 +204,7 @@ class Evaluation:
                     ours, theirs = (x.at(int(meet.argmax())) for x in (a, b))
                     raise ValueError(
                         f"the evaluations share playouts: numbers {ours} and {theirs} of one seed and stream; give another seed, "
-                        "or go on with first_playout"
+                        "or go on with first_playout, at next_playout"
                     )
         added = Sums._make(None if a is None else a + b for a, b in zip(self.sums, other.sums))
         played = _merged(self.played + other.played)

@@ -49,7 +49,8 @@ def evaluate(
     Raises:
       TypeError, ValueError: an argument is not what it must be, or not the same in all processes; before any work is done.
       Interrupted: on Ctrl-C, here or in another process, a KeyboardInterrupt whose `partial` holds the statistics of the playouts
-        finished until then, as far as they are known here.
+        finished until then, as far as they are known here. To go on, add an evaluation whose `first_playout` is
+        `partial.next_playout`.
       RuntimeError: another process has left the job because of an error.
     """
     adding = _adding(position, num_playouts, komi, statistics, options)()
@@ -57,7 +58,7 @@ def evaluate(
         for _ in adding.chunks():
             pass
     except KeyboardInterrupt:
-        raise Interrupted(adding.evaluation(copy=True)) from None
+        raise Interrupted(adding.interrupted()) from None
     return adding.evaluation()
 
 
@@ -160,6 +161,7 @@ class _Adding:
             self._played, self._of = in_pieces(request)
         self._sums = zero_sums(request.size**2, request.batch, statistics)
         self._access = threading.Lock()
+        self._added: list[Chunk] = []
 
     def chunks(self) -> Iterator[Chunk]:
         """Yields chunks that have been added."""
@@ -176,6 +178,7 @@ class _Adding:
             for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
                 some = source[: chunk.size]
                 target[here] += some if first is None else np.add.reduceat(some, first, dtype=np.int64)
+            self._added.append(chunk)
 
     @property
     def count(self) -> int:
@@ -194,3 +197,37 @@ class _Adding:
             size=asked.size, komi=asked.komi, sums=sums, complete=bool((sums.num_playouts == asked.counts).all()),
             played=(Played(asked.seed, asked.streams, *numbers),),
         )  # fmt: skip
+
+    def interrupted(self) -> Evaluation:
+        """Of what has been added, told as what it is and not as what was asked for."""
+        with self._access:
+            chunks, played = list(self._added), self._played
+        found = [(np.zeros(0, np.int64),) * 3]
+        for chunk in chunks:
+            rows = np.arange(chunk.start, chunk.start + chunk.size)
+            first = played.first_playout[rows].astype(np.int64) + chunk.first
+            found.append((rows if self._of is None else self._of[rows], first, first + played.counts_of(chunk, rows)))
+        places, first, end = map(np.concatenate, zip(*found))
+        whole = self.evaluation(copy=True)
+        (asked,) = whole.played
+        parts = _intervals(asked.streams.shape[0], places, first, end)
+        return dataclasses.replace(whole, played=tuple(Played(asked.seed, asked.streams, *part) for part in parts))
+
+
+def _intervals(batch: int, places: np.ndarray, first: np.ndarray, end: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(first, count), int64 [batch] each: numbers `first` to `end - 1` at some places of a batch, those that follow on each other
+    as one, none twice; as many as any place has, the others there are empty. At least one."""
+    some = end > first
+    order = np.lexsort((first[some], places[some]))
+    places, first, end = (x[some][order] for x in (places, first, end))
+    begins = np.append(True, (places[1:] != places[:-1]) | (first[1:] != end[:-1]))[: len(places)]
+    starts = np.flatnonzero(begins)
+    places, first, end = places[starts], first[starts], end[np.append(starts[1:], len(end)) - 1] if len(starts) else end
+    number = np.arange(len(places)) - np.searchsorted(places, places)
+    out = []
+    for i in range(max(1, number.max(initial=-1) + 1)):
+        of = number == i
+        interval = np.zeros((2, batch), np.int64)
+        interval[:, places[of]] = first[of], end[of] - first[of]
+        out.append((interval[0], interval[1]))
+    return out

@@ -123,7 +123,7 @@ def asks(given: Policies) -> bool:
 
 
 def from_here(given: Policies, position: Position) -> Policies:
-    """What a bot that was given these has its playouts ask where it begins to search a position; where that is the same, what was
+    """What a bot that was given these has its playouts ask where it thinks about a position; where that is the same, what was
     given."""
     policies = each_of(given)
     here = [policy.from_here(position) for policy in policies]

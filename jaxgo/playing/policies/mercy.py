@@ -20,8 +20,8 @@ from jaxgo.playing.policies.policy import Policy
 class Mercy(Policy):
     """Ends a playout after the first ply that leaves one player with so many stones more than the other; prefers no moves.
 
-    Such a playout is scored as it stands and counts as truncated. A bot with a tree takes as many stones more as one player is
-    ahead where its search begins.
+    Such a playout is scored as it stands and counts as truncated. A bot takes as many stones more as one player is ahead in the
+    position that it thinks about.
 
     Args:
       stones: how many more, from 1.

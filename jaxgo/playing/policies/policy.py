@@ -68,7 +68,7 @@ class Policy:
         return self
 
     def from_here(self, position: Position) -> "Policy":
-        """What a bot that begins to search a position has its playouts ask; of the same form. By default itself."""
+        """What a bot that thinks about a position has its playouts ask; of the same form. By default itself."""
         return self
 
     def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Policy":

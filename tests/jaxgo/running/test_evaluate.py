@@ -7,6 +7,7 @@ import pytest
 
 import jaxgo
 from jaxgo.running import pieces
+from jaxgo.running.evaluate import _intervals
 from tests import referee
 from tests.positions import FEW, OTHER_SIZES, SIZES, from_games, middle_game, three_positions
 from tests.referee import Game
@@ -347,6 +348,12 @@ def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
     finished = partial.num_playouts
     assert not partial.complete and 0 < finished.sum() < batch * 600_000
     assert (partial.margin_histogram.sum(axis=1) == finished).all()
+    assert sum(np.broadcast_to(played.count, batch) for played in partial.played).tolist() == finished.tolist()
+    # It can be gone on with, and what it has not is no part of it.
+    more = jaxgo.evaluate(position, 100, seed=1, first_playout=partial.next_playout)
+    assert partial.plus(more).num_playouts.tolist() == (finished + 100).tolist()
+    with pytest.raises(ValueError, match="the evaluations share playouts"):
+        partial.plus(jaxgo.evaluate(position, 100, seed=1, first_playout=np.maximum(partial.next_playout - 1, 0)))
     # What is there is part of what the whole would have been.
     whole = jaxgo.evaluate(position, 600_000, seed=1)
     for name in ("margin_histogram", "amaf_visits", "amaf_wins"):
@@ -358,3 +365,12 @@ def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
             assert abs(partial.win_rate[index] - whole.win_rate[index]) < 5 * partial.win_rate_error[index]
         else:
             assert np.isnan(partial.win_rate[index])
+
+
+def test_which_playouts_were_added():
+    """At places of a batch of 4: two that follow on each other, one apart; nothing; an empty one; one."""
+    places, first, end = (np.array(x) for x in ([0, 0, 0, 2, 3], [8, 0, 4, 5, 7], [9, 4, 6, 5, 9]))
+    found = _intervals(4, places, first, end)
+    assert [[x.tolist() for x in part] for part in found] == [[[0, 0, 0, 7], [6, 0, 0, 2]], [[8, 0, 0, 0], [1, 0, 0, 0]]]
+    nothing = np.zeros(0, np.int64)
+    assert [[x.tolist() for x in part] for part in _intervals(2, nothing, nothing, nothing)] == [[[0, 0], [0, 0]]]

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.board.stones import chains
+from jaxgo.results.statuses import ALIVE, DEAD
 from search import Game
 from search.gtp import scoring
+from search.gtp.options import EngineOptions
+from search.gtp.table import Table
 from tests.search.gtp.client import Client
 from tests.search.tactics import SEKI
 
@@ -104,3 +108,29 @@ def test_a_point_that_whoever_moves_gets_is_nobodys(monkeypatch):
     assert scoring.judge(jaxgo.Position.empty(3)).sureness == 0.6
     owners[:, 0, 1, 1] = 0.8, -0.7
     assert scoring.judge(jaxgo.Position.empty(3)).sureness == 0
+
+
+def test_what_lies_between_the_living_and_the_dead_is_whose_it_will_be():
+    """White's stone at G6 is dead, and those in the corner may live: Black's area is not nobody's for that."""
+    table = Table(EngineOptions(size=7, komi=0))
+    board = jaxgo.Position.from_ascii("""
+        . O X . . . .
+        O O X . . . O
+        O O X . . . .
+        O O X X X X .
+        O O O O O X .
+        . O X X X X .
+        . O X . O O .
+    """).to_array()
+    table.game = Game(jaxgo.Position.from_array(board), 0)
+    stones = np.asarray(board)[0]
+    owners = np.where(stones == 0, 0.9, stones)
+    owners[:3, :3] = np.where(stones[:3, :3] == 0, -1.0, stones[:3, :3])
+    owners[5, 0] = owners[6, 0] = -1.0
+    owners[1, 6] = 0.9
+    owners[6, 3:] = owners[5, 6] = 0.1
+    all_chains = chains(stones)
+    dead = [(chain, DEAD if chain == [13] else ALIVE) for chain in all_chains]
+    plain = scoring.score(table, scoring.Judgement(dead, 0.0))
+    assert scoring.score(table, scoring.Judgement(dead, 0.0, owners)) == plain + 14
+    assert scoring.score(table, scoring.Judgement([(chain, ALIVE) for chain in all_chains], 0.0, owners)) == scoring.score(table)
