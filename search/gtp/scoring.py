@@ -23,7 +23,7 @@ class Judgement:
     """How surely each point is somebody's, at least, whoever moves first: 1 where playouts always agree on all points, 0 where
     some point may be either's."""
     owners: np.ndarray | None = None
-    """float64 [N, N]: who ends up with each point, the mean of who moves first, 1 Black and -1 White; None where all stones live."""
+    """float64 [N, N]: who ends up with each point, 1 Black and -1 White, the mean of who moves first; None where all live."""
 
 
 def judge(position: Position, *, all_live: bool = False, devices=None) -> Judgement:
