@@ -42,6 +42,12 @@ class Limits:
         return " or ".join(parts) + " a move"
 
 
+def check_limits(limits: Limits) -> None:
+    """Raises TypeError if these are none."""
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be search.Limits(visits=...), (seconds=...) or both, not {limits!r}")
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Choice:
     """A player's move and what it rests on; arrays [P + 1], rates from the view of the player to move."""

@@ -12,7 +12,18 @@ from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.playing.policies.in_order import Policies, from_here
-from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins, useful_moves, useful_moves_in_steps
+from jaxgo.results.credits import RULES
+from search.choice import (
+    Choice,
+    Limits,
+    Progress,
+    Stop,
+    check_limits,
+    passing,
+    passing_wins,
+    useful_moves,
+    useful_moves_in_steps,
+)  # fmt: skip
 from search.game import legal_moves
 from search.in_steps import Question, Steps, alone
 from search.lessons import lessons_of, seconds_of
@@ -169,6 +180,7 @@ class FlatPlayer:
         self, rule: str, *, komi=7.5, seed=0, cleanup=False, resign=0.0, restrictions=None, devices=None,
         policy: Policies = None, stream: int = 0,
     ):  # fmt: skip
+        checks.one_of("rule", rule, RULES)
         self.rule, self.komi, self.cleanup = rule, checks.komi(komi), cleanup
         self.seed = checks.integer("seed", seed, 0, 2**64 - 1)
         checks.number("resign", resign, 0, 1)
@@ -213,6 +225,7 @@ class FlatPlayer:
     def genmove_in_steps(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Steps[Choice]:
+        check_limits(limits)
         before = seconds_of(self._lessons)
         search = yield from self.prepare_in_steps(position, history)
         if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):

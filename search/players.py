@@ -15,8 +15,9 @@ import numpy as np
 from jaxgo import Position
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies, are_of_place, begun, from_here
+from jaxgo.running.request import check_seed
 from search.bots import SUMMARIES
-from search.choice import Choice, Limits, Progress, Stop, passing, passing_wins
+from search.choice import Choice, Limits, Progress, Stop, check_limits, passing, passing_wins
 from search.flat import FlatPlayer, FlatSearch
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
@@ -63,6 +64,8 @@ class Player(Protocol):
         """What the search prepared last would play now."""
 
 
+#: Options of `search.Search` that are looked at before there is a position.
+_CHECKED = {"komi": checks.komi, "seed": check_seed}
 #: Options of `search.Search` that are not a bot's own or a position's.
 _OF_SEARCHES = tuple(sorted({*inspect.signature(Search).parameters} - {"position", "rule", "history", "policy"}))
 
@@ -87,6 +90,11 @@ class TreePlayer:
         unknown = [name for name in options if name not in _OF_SEARCHES]
         if unknown:
             raise TypeError(f"{unknown[0]} is no option of a bot with a tree; they are {', '.join(_OF_SEARCHES)}")
+        if rule is not None and not isinstance(rule, (Rave, UCB1)):
+            raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {rule!r}")
+        for name, check in _CHECKED.items():
+            if name in options:
+                check(options[name])
         self.rule, self.resign, self.early, self.policy, self.options = rule, resign, early, policy, options
         self.search: Search | None = None
         of_lessons = {name: options[name] for name in ("komi", "seed", "devices", "stream") if name in options}
@@ -129,6 +137,7 @@ class TreePlayer:
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Choice:
+        check_limits(limits)
         before = seconds_of(self._lessons)
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
@@ -141,6 +150,7 @@ class TreePlayer:
         return self.choice()
 
     def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
+        check_limits(limits)
         device = self.options.get("device")
         if device is None or limits.seconds is not None:
             return self.genmove(position, history, limits)

@@ -245,6 +245,9 @@ def test_bad_input_says_what_is_wrong():
         ("amaf", {"speed": 3}, TypeError, "speed"),
         ("amaf", {"resign": "often"}, ValueError, "resign must be a number from 0 to 1, not 'often'"),
         ("uct", {"resign": float("nan")}, ValueError, "resign must be a number from 0 to 1, not nan"),
+        ("rave", {"komi": "x"}, TypeError, "komi must be a number, not 'x'"),
+        ("uct", {"seed": -1}, ValueError, "seed must be between 0 and"),
+        ("uct", {"rule": "rave"}, TypeError, "rule must be a search.Rave or a search.UCB1, not 'rave'"),
     ):
         with pytest.raises(error, match=message):
             make_player(bot, **options)
@@ -266,7 +269,11 @@ def test_bad_input_says_what_is_wrong():
     with pytest.raises(ValueError, match="seconds must be a positive finite number, not -1"):
         Limits(seconds=-1)
     over = jaxgo.Position.from_array(np.zeros((5, 5), np.int8), passes=2)
+    with pytest.raises(ValueError, match="rule must be one of .*amaf.* not 'bogus'"):
+        FlatPlayer("bogus")
     for player in (TreePlayer(Rave()), FlatPlayer("amaf")):
+        with pytest.raises(TypeError, match=r"limits must be search.Limits\(visits=...\), .* not 1000"):
+            player.genmove(position, None, 1000)
         with pytest.raises(ValueError, match="position must not be over"):
             player.genmove(over, None, Limits(10))
         with pytest.raises(ValueError, match="one position, not a batch of 2"):
