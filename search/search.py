@@ -152,10 +152,11 @@ class Search:
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=devices, moves=moves,
                 features=features, policy=policy,
             )  # fmt: skip
-        form = PolicyForm.of(InOrder(each_of(policy)))
-        self._kind = None if device is not None else (
-            size, type(self.rule), self.rule.credit, rounds, moves, features, form, workers
-        )  # fmt: skip
+        self._kind = None
+        """What programs are compiled for; None where the device's owner sees to that."""
+        if device is None:
+            form = PolicyForm.of(InOrder(each_of(policy)))
+            self._kind = size, type(self.rule), self.rule.credit, rounds, moves, features, form, workers
         self._restricted = restrictions is not None
         young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)

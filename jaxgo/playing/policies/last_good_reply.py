@@ -117,7 +117,7 @@ class LastGoodReply(Policy):
 
     def __init__(self, replies: Replies | None = None, p: float = 1.0):
         if not isinstance(replies, (Replies, type(None))):
-            raise TypeError(f"replies must be jaxgo.Replies, not {type(replies).__name__}")
+            raise TypeError(f"replies must be jaxgo.Replies, not {type(replies).__name__}; a probability is p=...")
         self.chance, self._replies = chance_of("p", p), replies
         self.size: Any = None
         self.replies = None
