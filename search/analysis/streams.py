@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from search.analysis import complaints
 from search.analysis.service import Client, Service
-from search.lines import lines
+from search.lines import TooLong, lines
 
 #: Clients at the socket, at most.
 MOST_CLIENTS = 256
@@ -44,7 +44,7 @@ def attend(
         try:
             for line in lines(read, service.options.line):
                 client.wait_for_room()
-                if line is None:
+                if isinstance(line, TooLong):
                     client.too_long()
                 else:
                     client.read(line)

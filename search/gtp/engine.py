@@ -99,9 +99,9 @@ class Engine:
             self.recover()
             reply.fail(f"internal error: {' '.join(f'{type(error).__name__}: {error}'.split())}")
 
-    def refuse(self, text: str) -> None:
-        """Replies to a line that cannot be looked at."""
-        Reply(Command("", "", ()), self._write).fail(text)
+    def refuse(self, beginning: str, text: str) -> None:
+        """Replies to a line of which no more than the beginning is known, with the number that it has."""
+        Reply(protocol.parse(beginning) or Command("", "", ()), self._write).fail(text)
 
     def recover(self) -> None:
         """Tells people of the exception that is being handled, and forgets what it may have left half done."""

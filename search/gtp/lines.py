@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from search.gtp import protocol
-from search.lines import lines
+from search.lines import TooLong, lines
 
 #: Bytes of a line: more than any command needs, also one that sets up all points of the largest board.
 LONGEST = 1 << 17
@@ -21,8 +21,10 @@ TOO_LONG = f"line longer than {LONGEST:,} bytes"
 class Line:
     """A line that has come."""
 
-    text: str | None
-    """Without its end; None of a line that is longer than `LONGEST`, and has been skipped."""
+    text: str
+    """Without its end."""
+    too_long: bool
+    """Whether the text is but the beginning of a line that is longer than `LONGEST`."""
     number: int
     """How many have come before it."""
     received: float
@@ -75,11 +77,11 @@ class Lines:
     def _read(self) -> None:
         # Not sys.stdin: a thread that holds its lock would keep the interpreter from ending.
         for number, line in enumerate(lines(self._block, LONGEST)):
-            text = None if line is None else line.decode("utf-8", "replace").rstrip("\r")
-            self._on_line(TOO_LONG if text is None else text)
-            if text is not None and protocol.is_interrupt(text):
+            text, too_long = line.decode("utf-8", "replace").rstrip("\r"), isinstance(line, TooLong)
+            self._on_line(TOO_LONG if too_long else text)
+            if not too_long and protocol.is_interrupt(text):
                 self._interrupt = number
-            self._queue.put(Line(text, number, self._received))
+            self._queue.put(Line(text, too_long, number, self._received))
         self._queue.put(None)
 
     def _block(self, most: int) -> bytes:

@@ -57,8 +57,8 @@ def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int,
                 break
             if output.gone:
                 raise BrokenPipeError
-            if line.text is None:
-                engine.refuse(TOO_LONG)
+            if line.too_long:
+                engine.refuse(line.text, TOO_LONG)
             else:
                 engine.obey(line.text, line.received)
     finally:

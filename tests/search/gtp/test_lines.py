@@ -37,7 +37,7 @@ def read(text: bytes) -> list[str | None]:
     pouring.start()
     lines, found = Lines(output), []
     while (line := lines.next()) is not None:
-        found.append(line.text)
+        found.append(None if line.too_long else line.text)
     pouring.join()
     os.close(output)
     return found

@@ -55,7 +55,7 @@ def test_a_script_is_answered_to_its_end():
 def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered():
     """And so is `quit`, with nothing after it."""
     done = run(text=f"1 name\n2 play b {'x' * (1 << 18)}\n3 name\nquit\nname\n")
-    assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n? line longer than 131,072 bytes\n\n=3 jaxgo\n\n= \n\n"
+    assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n?2 line longer than 131,072 bytes\n\n=3 jaxgo\n\n= \n\n"
 
 
 @pytest.fixture(scope="module")
