@@ -70,6 +70,7 @@ class Engine:
 
     def __init__(self, command: str):
         arguments = split(command)
+        self._group_ended = False
         try:
             self._process = subprocess.Popen(
                 located(arguments),
@@ -78,7 +79,7 @@ class Engine:
             )  # fmt: skip
         except OSError as error:
             raise EngineError(f"{arguments[0]!r} cannot be started: {error.strerror}") from None
-        self._group_ended = False
+        _running.add(self)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._errors: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._threads = [
@@ -87,7 +88,6 @@ class Engine:
         ]
         for thread in self._threads:
             thread.start()
-        _running.add(self)
         waiting = threading.Timer(SILENCE, lambda: print(f"waiting for the engine {command!r} to answer", file=sys.stderr))
         waiting.daemon = True
         waiting.start()
@@ -284,10 +284,10 @@ def find_gnugo() -> str | None:
     return "gnugo --mode gtp --chinese-rules" if shutil.which("gnugo", path=_PATH) else None
 
 
-def close_all() -> None:
-    """Ends all engines of this process."""
+def kill_all() -> None:
+    """Kills all engines of this process, at once and without waiting for anything: in a signal handler, say, or as it ends."""
     for engine in list(_running):
-        engine.close()
+        engine._end_group()
 
 
 def _read_output(process: subprocess.Popen, lines: "queue.SimpleQueue[str | None]") -> None:

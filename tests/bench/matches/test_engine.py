@@ -4,6 +4,7 @@ import os
 import pathlib
 import shlex
 import sys
+import threading
 import time
 
 import pytest
@@ -123,6 +124,18 @@ def test_a_process_ends_with_all_that_it_has_started(tmp_path, by_itself):
         time.sleep(0.05)
     else:
         pytest.fail("what the engine had started still runs")
+
+
+def test_all_are_killed_whatever_the_process_is_in_the_middle_of(start):
+    """As by a signal that comes while it looks whether an engine still runs."""
+    one = start()
+    with one._process._waitpid_lock:
+        killing = threading.Thread(target=engine.kill_all, daemon=True)
+        killing.start()
+        killing.join(10)
+        assert not killing.is_alive()
+    with pytest.raises(EngineError, match="it ended at 'name' with exit status -9"):
+        one.ask("name", 10.0)
 
 
 def test_one_that_speaks_something_else_is_told_of_while_it_is_waited_for(monkeypatch, capfd):
