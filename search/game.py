@@ -35,7 +35,7 @@ class Game:
 
     def __init__(self, position: Position, komi: float = 7.5, earlier=None):
         if not isinstance(position, Position):
-            raise TypeError(f"position must be a jaxgo.Position, not {position!r}")
+            raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
         if position.batch != 1:
             raise ValueError(f"position must be one position, not a batch of {position.batch}")
         self.komi = checks.komi(komi)

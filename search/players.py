@@ -112,8 +112,6 @@ class TreePlayer:
         return from_here(self._begun(position.size), position) if self._lessons is None else None
 
     def _search(self, position: Position, policy: Policies, **options) -> Search:
-        if self.options.get("device") is None:  # which plays by the one that it was made for
-            policy = from_here(policy, position)
         return Search(position, rule=self.rule, policy=policy, **self.options, **options)
 
     def _begun(self, size: int) -> Policies:
@@ -125,13 +123,13 @@ class TreePlayer:
         if self.search is not None and not self._follow(position, history):
             self.search.close()
             self.search = None
-        policy, is_new = self._begun(position.size), self.search is None
-        if is_new:
+        policy = self._begun(position.size)
+        if self.search is None:
             self.search = self._search(position, policy, history=history)
-        if self._lessons is not None:
-            self.search.play_by(from_here(self._lessons.hold(position), position))
-        elif not is_new and are_of_place(policy) and self.options.get("device") is None:
-            self.search.play_by(from_here(policy, position))
+        is_shared = self.options.get("device") is not None  # and plays by the policy that it was made for
+        if self._lessons is not None or (are_of_place(policy) and not is_shared):
+            known = policy if self._lessons is None else self._lessons.hold(position)
+            self.search.play_by(from_here(known, position))
         return self.search
 
     def genmove(

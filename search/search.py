@@ -38,8 +38,8 @@ from search.tree_needs import memory_for, needs_histories, parts_for
 
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
-#: The kinds of searches of which one has been compiled in this process.
-_compiled: set[tuple | None] = set()
+#: The kinds of searches of which one has been compiled in this process; None is of those on a device whose owner sees to that.
+_compiled: set[tuple | None] = {None}
 
 
 class Search:
@@ -153,7 +153,7 @@ class Search:
                 features=features, policy=policy,
             )  # fmt: skip
         self._kind = None
-        """What programs are compiled for; None where the device's owner sees to that."""
+        """What programs are compiled for."""
         if device is None:
             form = PolicyForm.of(InOrder(each_of(policy)))
             self._kind = size, type(self.rule), self.rule.credit, rounds, moves, features, form, workers
@@ -247,7 +247,7 @@ class Search:
         checks.callable_or_none("stop", stop)
         if seconds is not None:
             checks.number("seconds", seconds, 0)
-            if self._kind is not None and self._kind not in _compiled:
+            if self._kind not in _compiled:
                 self.compile()
         deadline = None if seconds is None else time.monotonic() + float(seconds)
         while True:

@@ -52,7 +52,7 @@ class Preference(NamedTuple):
     or_pass: bool = False
     """Whether a pass is meant where it is careful, and all moves are self-ataris."""
     possible: Board = ()
-    """All other points are known to be illegal, and are not drawn to find that out, unless the policy is asked never; an empty
+    """All other points are known to be illegal, and are not drawn to find that out, unless the policy is never asked; an empty
     tuple where nothing is known."""
 
 

@@ -182,7 +182,7 @@ def _record(game: sgf.Sgf_game, notes: tuple[str, ...]) -> tuple[GameRecord, str
     """The meaning of a game that `sgfmill` has read, and what is wrong where that ends before the game."""
     root, size = game.get_root(), game.get_size()
     moves, setups, fault = _main_line(game)
-    handicap, remark = _handicap(_raw(root.get_raw_property_map(), "HA"))
+    handicap, remark = _handicap(_raw(root.get_raw_property_map(), "HA"), size * size)
     placed = any(setup.after_move == 0 and setup.stones for setup in setups)
     if handicap > 1 and not placed and (not moves or moves[0][0] == WHITE):
         raise ValueError(f"the game record states a handicap, HA[{handicap}], but does not place its stones (AB)")
@@ -202,13 +202,13 @@ def _record(game: sgf.Sgf_game, notes: tuple[str, ...]) -> tuple[GameRecord, str
     return record, fault
 
 
-def _handicap(text: str) -> tuple[int, str]:
+def _handicap(text: str, points: int) -> tuple[int, str]:
     """The handicap that a record states, 0 where it states none; and a remark where what it says is no such number."""
     try:
         stones = float(text or 0)
     except ValueError:
         stones = -1.0
-    if stones.is_integer() and stones >= 0:
+    if stones.is_integer() and 0 <= stones <= points:
         return int(stones), ""
     return 0, f"the game record's handicap, HA[{text}], is left out: it is no number of stones"
 

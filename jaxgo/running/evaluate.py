@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Unpack
 
 import jax
@@ -58,7 +58,7 @@ def evaluate(
         for _ in adding.chunks():
             pass
     except KeyboardInterrupt:
-        raise Interrupted(adding.interrupted()) from None
+        raise Interrupted(adding.evaluation(copy=True)) from None
     return adding.evaluation()
 
 
@@ -161,7 +161,9 @@ class _Adding:
             self._played, self._of = in_pieces(request)
         self._sums = zero_sums(request.size**2, request.batch, statistics)
         self._access = threading.Lock()
-        self._added: list[Chunk] = []
+        self._new: list[Chunk] = []
+        self._held = _NOTHING
+        """What has been added but for the new chunks."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Yields chunks that have been added."""
@@ -178,7 +180,7 @@ class _Adding:
             for target, source in zip(jax.tree.leaves(self._sums), jax.tree.leaves(part)):
                 some = source[: chunk.size]
                 target[here] += some if first is None else np.add.reduceat(some, first, dtype=np.int64)
-            self._added.append(chunk)
+            self._new.append(chunk)
 
     @property
     def count(self) -> int:
@@ -189,40 +191,45 @@ class _Adding:
     def evaluation(self, copy: bool = False) -> Evaluation:
         """Of what has been added."""
         asked = self._request
-        first, count = asked.first_playout.astype(np.int64), asked.counts.astype(np.int64)
-        numbers = (int(first[0]), int(count[0])) if self._of is None else (first, count)
         with self._access:
             sums = jax.tree.map(np.copy, self._sums) if copy else self._sums
-        return Evaluation(
-            size=asked.size, komi=asked.komi, sums=sums, complete=bool((sums.num_playouts == asked.counts).all()),
-            played=(Played(asked.seed, asked.streams, *numbers),),
-        )  # fmt: skip
+            chunks, self._new = self._new, []
+        complete = bool((sums.num_playouts == asked.counts).all())
+        parts: Sequence[tuple[int | np.ndarray, int | np.ndarray]]
+        if complete:
+            first, count = asked.first_playout.astype(np.int64), asked.counts.astype(np.int64)
+            parts = [(int(first[0]), int(count[0])) if self._of is None else (first, count)]
+        else:
+            self._held = _joined([self._held, *map(self._numbers, chunks)])
+            parts = _side_by_side(asked.batch, *self._held)
+        played = tuple(Played(asked.seed, asked.streams, *part) for part in parts)
+        return Evaluation(size=asked.size, komi=asked.komi, sums=sums, complete=complete, played=played)
 
-    def interrupted(self) -> Evaluation:
-        """Of what has been added, told as what it is and not as what was asked for."""
-        with self._access:
-            chunks, played = list(self._added), self._played
-        found = [(np.zeros(0, np.int64),) * 3]
-        for chunk in chunks:
-            rows = np.arange(chunk.start, chunk.start + chunk.size)
-            first = played.first_playout[rows].astype(np.int64) + chunk.first
-            found.append((rows if self._of is None else self._of[rows], first, first + played.counts_of(chunk, rows)))
-        places, first, end = map(np.concatenate, zip(*found))
-        whole = self.evaluation(copy=True)
-        (asked,) = whole.played
-        parts = _intervals(asked.streams.shape[0], places, first, end)
-        return dataclasses.replace(whole, played=tuple(Played(asked.seed, asked.streams, *part) for part in parts))
+    def _numbers(self, chunk: Chunk) -> "_Intervals":
+        """The playouts of a chunk."""
+        rows = np.arange(chunk.start, chunk.start + chunk.size)
+        first = self._played.first_playout[rows].astype(np.int64) + chunk.first
+        return rows if self._of is None else self._of[rows], first, first + self._played.counts_of(chunk, rows)
 
 
-def _intervals(batch: int, places: np.ndarray, first: np.ndarray, end: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(first, count), int64 [batch] each: numbers `first` to `end - 1` at some places of a batch, those that follow on each other
-    as one, none twice; as many as any place has, the others there are empty. At least one."""
+_Intervals = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Playouts of some positions: int64 arrays of places in a batch, and of the first numbers and the numbers after the last ones."""
+_NOTHING: _Intervals = (np.zeros(0, np.int64),) * 3
+
+
+def _joined(parts: Sequence[_Intervals]) -> _Intervals:
+    """All of these, sorted by place and number, those that follow on each other as one; none may be there twice."""
+    places, first, end = map(np.concatenate, zip(*parts))
     some = end > first
     order = np.lexsort((first[some], places[some]))
     places, first, end = (x[some][order] for x in (places, first, end))
-    begins = np.append(True, (places[1:] != places[:-1]) | (first[1:] != end[:-1]))[: len(places)]
-    starts = np.flatnonzero(begins)
-    places, first, end = places[starts], first[starts], end[np.append(starts[1:], len(end)) - 1] if len(starts) else end
+    follows = (places[1:] == places[:-1]) & (first[1:] == end[:-1])
+    begins, ends = (np.append(*x)[: len(places)] for x in ((True, ~follows), (~follows, True)))
+    return places[begins], first[begins], end[ends]
+
+
+def _side_by_side(batch: int, places: np.ndarray, first: np.ndarray, end: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(first, count), int64 [batch] each, of joined intervals: as many as any place has, others there are empty; at least one."""
     number = np.arange(len(places)) - np.searchsorted(places, places)
     out = []
     for i in range(max(1, number.max(initial=-1) + 1)):

@@ -177,8 +177,6 @@ def test_mercy_is_of_the_position_that_is_searched(monkeypatch, learner):
     monkeypatch.setattr(lessons_module.jaxgo, "playouts", learnt)
     monkeypatch.setattr(jaxgo.LastGoodReply, "learnt", lambda self, *_, **__: self)
     player = make_player("rave", policy=[*([learner] if learner else []), jaxgo.Mercy(3)], leaves=8, playouts_per_leaf=8, komi=KOMI)
-    before = player._search
-    monkeypatch.setattr(player, "_search", lambda at, policy, **more: asked.append(repr(from_here(policy, at)[-1])) or before(at, policy, **more))
     monkeypatch.setattr(Search, "play_by", lambda self, policy: asked.append(repr(policy[-1])))
     player.prepare(position, None)
     assert asked[-1] == "Mercy(stones=4)", "White is a stone ahead"

@@ -144,7 +144,7 @@ def test_no_clock_runs_while_a_first_search_compiles(monkeypatch):
         now[0] += 50.0
         tree_search._compiled.add(self._kind)
 
-    monkeypatch.setattr(tree_search, "_compiled", set())
+    monkeypatch.setattr(tree_search, "_compiled", {None})
     monkeypatch.setattr(Search, "compile", compile)
     monkeypatch.setattr(tree_search.time, "monotonic", lambda: now[0])
     for leaves, run, expected in ((16, {"visits": 1}, []), (16, {"seconds": 9.0}, [16]), (16, {"seconds": 9.0}, [16]),

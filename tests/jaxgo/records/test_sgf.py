@@ -313,7 +313,7 @@ def test_the_last_of_several_players_named_is_to_move() -> None:
     assert read_game("(;SZ[5];B[cc];AW[aa]PL[B];AB[bb]PL[W])").to_play(1) == WHITE
 
 
-@pytest.mark.parametrize(("text", "stones", "remarks"), [("2.0", 2, 0), ("many", 0, 1), ("-1", 0, 1), ("1.5", 0, 1), ("nan", 0, 1)])
+@pytest.mark.parametrize(("text", "stones", "remarks"), [("2.0", 2, 0), ("many", 0, 1), ("-1", 0, 1), ("1.5", 0, 1), ("nan", 0, 1), ("1e300", 0, 1)])
 def test_an_odd_handicap_keeps_no_record_from_being_read(text, stones, remarks):
     record = read_game(f"(;SZ[9]HA[{text}]AB[cc][gg];W[gc])")
     assert record.handicap == stones

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.results.sums import zero_sums
 from jaxgo.running import pieces
-from jaxgo.running.evaluate import _intervals
+from jaxgo.running.evaluate import _NOTHING, _adding, _joined, _side_by_side
 from tests import referee
 from tests.positions import FEW, OTHER_SIZES, SIZES, from_games, middle_game, three_positions
 from tests.referee import Game
@@ -370,7 +371,22 @@ def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
 def test_which_playouts_were_added():
     """At places of a batch of 4: two that follow on each other, one apart; nothing; an empty one; one."""
     places, first, end = (np.array(x) for x in ([0, 0, 0, 2, 3], [8, 0, 4, 5, 7], [9, 4, 6, 5, 9]))
-    found = _intervals(4, places, first, end)
+    found = _side_by_side(4, *_joined([(places[:2], first[:2], end[:2]), (places[2:], first[2:], end[2:])]))
     assert [[x.tolist() for x in part] for part in found] == [[[0, 0, 0, 7], [6, 0, 0, 2]], [[8, 0, 0, 0], [1, 0, 0, 0]]]
-    nothing = np.zeros(0, np.int64)
-    assert [[x.tolist() for x in part] for part in _intervals(2, nothing, nothing, nothing)] == [[[0, 0], [0, 0]]]
+    assert [[x.tolist() for x in part] for part in _side_by_side(2, *_joined([_NOTHING]))] == [[[0, 0], [0, 0]]]
+
+
+@pytest.mark.parametrize("counts", [3_000, [3_000, 1, 2_500]])
+def test_all_evaluations_tell_the_playouts_that_they_hold(counts):
+    """Also those on the way, of chunks added in any order; each can be gone on with."""
+    position = jaxgo.Position.empty(5, 3)
+    request = _adding(position, counts, 7.5, ["ownership"], {"seed": 1, "lanes": 16})()
+    chunks = list(request.chunks())
+    assert request.evaluation().complete and len(request.evaluation().played) == 1
+    again = _adding(position, counts, 7.5, ["ownership"], {"seed": 1, "lanes": 16})()
+    for chunk in chunks[::-2]:
+        part = zero_sums(25, chunk.size, ("ownership",))
+        again._add(chunk, part._replace(num_playouts=again._numbers(chunk)[2] - again._numbers(chunk)[1]), None)
+        held = again.evaluation(copy=True)
+        told = sum(np.broadcast_to(played.count, 3) for played in held.played)
+        assert told.tolist() == held.num_playouts.tolist()

@@ -15,7 +15,7 @@ from search.analysis import batches as batches_module
 from search.analysis.batches import Batches, Slice
 from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
-from search.analysis.searches import SHARE
+from search.analysis.searches import SHARE, Searches
 from search.analysis.service import Service
 from search.analysis.work import tasks_of
 from search.findings import Wanted
@@ -331,3 +331,20 @@ def test_the_end_answers_what_is_pending():
     service.end()
     assert all(reply["noResults"] for reply in talk.finals(3).values())
     talk.end()
+
+
+def test_a_deadline_that_has_passed_wakes_nobody_before_there_are_results():
+    """The scheduler would look for work again and again until then."""
+    def task(late: bool, has_tried: bool, deadline: float):
+        search = types.SimpleNamespace(has_tried=has_tried)
+        return types.SimpleNamespace(search=search, winding_up=False, deadline=deadline, late=lambda: late)
+
+    searches = object.__new__(Searches)
+    searches._told = []
+    for active, expected in (
+        ([task(True, False, 5.0)], None), ([task(True, True, 5.0)], 5.0), ([task(False, False, 7.0)], 7.0),
+        ([task(True, False, 5.0), task(False, True, 7.0)], 7.0), ([types.SimpleNamespace(
+            search=None, winding_up=False, deadline=5.0, late=lambda: True)], None),
+    ):  # fmt: skip
+        searches.active = active
+        assert searches.alarm() == expected
