@@ -206,11 +206,14 @@ class OfSearches:
 
 def _or_decided(search: Search, seconds: float, stop: Stop) -> Callable[[], bool]:
     """A `stop` that also says so once the second move by visits cannot catch up with the first in what is left of the time."""
-    start, before = time.monotonic(), search.visits
+    begun: list[tuple[float, int]] = []  # when the search asks first: what it needs is compiled then
 
     def ended() -> bool:
         if stop is not None and stop():
             return True
+        if not begun:
+            begun.append((time.monotonic(), search.visits))
+        start, before = begun[0]
         passed = time.monotonic() - start
         if passed < EARLIEST * seconds or not search.tree.ready:
             return False

@@ -128,7 +128,7 @@ class Engine:
             self.resignation = Resignation(self.options.resign)
         if not options.keys() <= CHANGED_AT_ONCE:
             self.thinker.forget()
-        if "threads" in options:  # programs are for so many
+        if "threads" in options or self.thinker.has_compiled(self.table.size):  # programs may be others, and no clock runs now
             self.prepare()
 
     def count_no_time(self) -> None:

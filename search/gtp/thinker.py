@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from jaxgo import BLACK, WHITE, Position
+from jaxgo.backends.choice import workers_of
 from jaxgo.playing.policies.in_order import Policies
 from search.choice import Choice, Limits
 from search.game import Game
@@ -15,7 +16,7 @@ from search.gtp.options import DEFAULT_VISITS, EngineOptions
 from search.ownership import Samples
 from search.players import Player, TreePlayer, make_player
 from search.restrictions import Restrictions
-from search.round_size import ON_CPUS
+from search.round_size import ON_CPUS, for_visits
 
 #: How long to ponder, seconds; a search that nobody wants any more should not run for ever.
 LONGEST_PONDERING = 600.0
@@ -61,7 +62,7 @@ class Thinker:
         self._overheads: collections.deque[float] = collections.deque(maxlen=OVERHEADS_KEPT)
         """Of the last moves."""
         self._players: dict[tuple[float, bool], Player] = {}
-        self._compiled: set[tuple[int, int | None]] = set()
+        self._compiled: set[tuple] = set()
         self._cleanup = False  # of the last move
         self._games, self._used = 0, False
 
@@ -79,9 +80,9 @@ class Thinker:
         self._players.clear()
 
     def compile(self, size: int) -> bool:
-        """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet with as many
-        threads."""
-        if (size, self.options.threads) in self._compiled:
+        """Compiles all that `genmove` and analysis need on a board of this size; whether that had not been done yet with such
+        options."""
+        if self._kind(size) in self._compiled:
             return False
         player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.options.threads
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
@@ -100,8 +101,17 @@ class Thinker:
             player.genmove(game.turn(colour), game.history, few)
         scoring.judge(game.position, all_live=self.options.cleanup, devices=devices)
         close(player)
-        self._compiled.add((size, self.options.threads))
+        self._compiled.add(self._kind(size))
         return True
+
+    def _kind(self, size: int) -> tuple:
+        """What programs are for: GPUs have others where searches are of few visits."""
+        threads = self.options.threads
+        return size, threads, for_visits(self.options.visits, workers_of(threads)) is None
+
+    def has_compiled(self, size: int) -> bool:
+        """Whether anything was compiled for a board of this size."""
+        return any(kind[0] == size for kind in self._compiled)
 
     def player(self, komi: float, cleanup: bool = False, restrictions: Restrictions | None = None) -> Player:
         """The player for a komi; one that has to obey restrictions is new each time, and the caller's to close."""

@@ -47,6 +47,7 @@ def choose(engine, colour: int, *, play: bool = True, **options) -> str:
       play: whether to play the move, and take its time off the clock.
       **options: those of `Thinker.genmove`.
     """
+    engine.prepare()  # for clients that send no board size first
     table, clock = engine.table, engine.clock
     budget = clock.budget(colour, table.size**2, len(table.game.moves), engine.thinker.overhead)
     deadline = None if budget is None else engine.received + budget

@@ -256,7 +256,8 @@ def test_the_clock_runs_from_when_the_command_came(monkeypatch):
 def test_compilation_is_on_nobodys_clock(monkeypatch):
     client = Client(4)
     client.ok("time_settings 100 0 0")
-    monkeypatch.setattr(client.engine.thinker, "compile", lambda size: time.sleep(1) is None)
+    pauses = [1.0]
+    monkeypatch.setattr(client.engine.thinker, "compile", lambda size: bool(pauses) and time.sleep(pauses.pop()) is None)
     received = time.monotonic()
     client.engine.obey("clear_board", received)
     client.engine.obey("genmove b", received)

@@ -208,6 +208,30 @@ def test_for_another_number_of_threads_everything_is_made_ready_at_once():
     assert not client.engine.thinker.compile(4)
 
 
+def test_a_client_that_begins_with_a_move_gets_all_of_its_time(monkeypatch):
+    """Without a word of the board's size everything is compiled when the first move is asked for, before its time begins."""
+    client, order = Client(4, seconds=0.1), []
+    compile, think = client.engine.thinker.compile, client.engine.thinker.genmove
+    monkeypatch.setattr(client.engine.thinker, "compile", lambda size: (order.append("compile"), compile(size))[1])
+    monkeypatch.setattr(client.engine.thinker, "genmove", lambda *args, **more: (order.append("think"), think(*args, **more))[1])
+    client.ok("genmove b")
+    assert order == ["compile", "think"]
+
+
+def test_other_rounds_are_made_ready_at_once(monkeypatch):
+    """A GPU's are others where searches are of few visits."""
+    client = Client(4, visits=50)
+    client.ok("genmove b")
+    monkeypatch.setattr("search.gtp.thinker.for_visits", lambda visits, workers: None if visits < 1000 else workers)
+    compiled = []
+    monkeypatch.setattr(client.engine.thinker, "compile", lambda size: bool(compiled.append(size)))
+    client.ok("kata-set-param maxVisits 100")
+    client.ok("kata-set-param maxVisits 100000")
+    assert compiled == [4, 4]
+    small, large = (client.engine.thinker._kind(4) for client.engine.options.__dict__["visits"] in (100, 100_000))
+    assert small != large
+
+
 @pytest.mark.parametrize("bot", ["rave", *wide("mc")])
 def test_a_move_is_looked_for_and_not_played(bot):
     client = Client(4, bot=bot)
