@@ -64,14 +64,6 @@ def run(text: str, arrays: Mapping[str, np.ndarray], warps: int) -> list[Block]:
     return blocks
 
 
-def by_label(blocks: list[Block]) -> dict[str, int]:
-    """Warp instructions in all between a label and the next."""
-    out = {}
-    for block in blocks:
-        out[block.label] = out.get(block.label, 0) + block.instructions
-    return out
-
-
 def _parse(text: str) -> list[Block]:
     """The blocks of a text's one kernel; the first is called "start"."""
     blocks = [Block("start")]

@@ -23,6 +23,8 @@ FREE, NEW, READY, STRUCK, DEAD = range(5)
 #: Pools; the nodes themselves, and where statistics of moves lie: bytes, counts or 32-bit floats, 64-bit floats. Of a node: NODES
 #: is none yet.
 NODES, FIRST, NARROW, WIDE = range(4)
+#: Nodes of a tree, at most: links are numbers of 32 bits.
+MOST_NODES = (1 << 31) - 1
 #: Earlier roots that are held, at most.
 MOST_HELD = 8
 

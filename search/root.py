@@ -62,10 +62,10 @@ class RootStatistics:
             return cls(
                 black=black, visits=visits.astype(np.int64), win_rate=wins / (2.0 * visits),
                 lead=mean - points, lead_stdev=np.sqrt(np.maximum(squares / visits - mean**2, 0.0)), rave_visits=rave[0],
-                rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root),
+                rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root) & tree.ready,
                 root_visits=int(total), root_win_rate=float(root["wins"] / (2 * total)), root_lead=root_mean - points,
                 root_lead_stdev=float(np.sqrt(np.maximum(root["squares"] / total - root_mean**2, 0.0))),
-                wins_as_it_stands=result_as_it_stands(tree, black, komi) == outcome.WIN,
+                wins_as_it_stands=tree.ready and result_as_it_stands(tree, black, komi) == outcome.WIN,
             )  # fmt: skip
 
     def as_move_statistics(self) -> MoveStatistics:

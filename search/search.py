@@ -136,7 +136,7 @@ class Search:
         self.seed = check_seed(seed)
         self.cleanup = checks.boolean("cleanup", cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
-        self._history = hash_numbers(history)
+        history = hash_numbers(history)
         parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
         checks.integer("memory", memory, 1, 1 << 50)
         if memory < least:
@@ -164,7 +164,7 @@ class Search:
         stream = checks.integer("stream", stream, 0, checks.INT32_MAX)
         helpers = len(usable_cores()) // 2 if device is None else 1
         self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream, helpers)
-        self._plant(position)
+        self._plant(position, history)
 
     # What a program asks.
 
@@ -358,14 +358,14 @@ class Search:
             raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
         before = self._position, self._history
         root_hash = tree[tree.root]["hash"] if tree.ready else hash_numbers(self._position.hash())
-        self._history = np.append(self._history, root_hash)
+        history = np.append(self._history, root_hash)
         if known and not self._restricted:
             tree.keep(move)
             self._earlier.append(before)
-            self._position = after
-            self._rounds.begin(tree, after, self._history)
+            self._position, self._history = after, history
+            self._rounds.begin(tree, after, history)
         else:
-            self._plant(after, move)
+            self._plant(after, history, move)
 
     def _position_of(self, node: int) -> Position:
         x, words, black = self._tree[[node]], self._tree.memory.words[[node]], np.array([self._black_moves(node)])
@@ -449,9 +449,11 @@ class Search:
         self._rounds.abandon()
         self._device.close()
 
-    def _plant(self, position: Position, move: int = NONE) -> None:
-        """Makes a position the root of an empty tree; `move` led to it, where that is known."""
-        self._position, self._tree = position, self._new_tree()
+    def _plant(self, position: Position, history: np.ndarray, move: int = NONE) -> None:
+        """Makes a position the root of an empty tree; `move` led to it, where that is known. Nothing changes where there is no
+        memory for it."""
+        self._tree = self._new_tree()
+        self._position, self._history = position, history
         self._tree[self._tree.root]["move"] = move
         # The earlier roots, the last one last: the last ones are those that the tree still holds.
         self._earlier: collections.deque[tuple[Position, np.ndarray]] = collections.deque(maxlen=MOST_HELD)

@@ -170,10 +170,10 @@ class SharedLeaves:
     def _send(self) -> None:
         """Sends one call: the leaves that `_choose` chooses."""
         chosen = self._choose()
+        columns = np.concatenate([request.columns for request in chosen], axis=1)
+        call = _Call(self._leaves, self._leaves.begin(columns), self._on_done)  # where that fails, they wait as before
         gone = set(chosen)
         self._waiting = collections.deque(request for request in self._waiting if request not in gone)
-        columns = np.concatenate([request.columns for request in chosen], axis=1)
-        call = _Call(self._leaves, self._leaves.begin(columns), self._on_done)
         start = 0
         for request in chosen:
             request.call, request.rows = call, slice(start, start + request.count)

@@ -10,6 +10,7 @@ from search import nodes, rows
 from search.compiled import brief, compiled, keep_loops, part, plain
 from search.nodes import (
     MOST_HELD,
+    MOST_NODES,
     NODES,
     NONE,
     READY,
@@ -190,7 +191,8 @@ def bytes_per_node(
 
 
 def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, priors: bool) -> Memory:
-    """Arrays of all the length that the limit allows; the system gives memory to the parts that are used."""
+    """Arrays of all the length that the limit allows, if nodes' numbers reach so far; the system gives memory to the parts that
+    are used."""
     moves, words = size * size + 1, 2 * geometry(size).num_words
     bits, number = -(-moves // 32), 4
     pools, book = np.zeros(4, nodes.POOL), np.zeros(1, nodes.BOOK)
@@ -199,6 +201,7 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     kind, values = np.dtype(np.float32 if fractions else np.uint16), 2 * (colours + 1) * moves
     first = np.dtype(np.float32 if fractions else np.uint8), 2 if fractions else 1
     pools["bytes"] = np.array([node, first[0].itemsize * colours * first[1] * moves, kind.itemsize * values, 8 * values]) + number
+    limit = min(limit, MOST_NODES * int(pools["bytes"][NODES]))
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE

@@ -19,7 +19,6 @@ import subprocess
 import sys
 import threading
 import time
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
@@ -47,7 +46,8 @@ _PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games"])
 _LETTERS = {1: "b", -1: "w"}
 _SCORE = re.compile(r"([BW])\+([0-9]+(?:\.[0-9]*)?)")
 
-_running: "weakref.WeakSet[Engine]" = weakref.WeakSet()
+#: Engines that have not been ended.
+_running: "set[Engine]" = set()
 
 
 class EngineError(Exception):
@@ -198,6 +198,7 @@ class Engine:
         """Ends what is left of it and of what it has started; once, as its number may be another's later."""
         if not self._group_ended:
             self._group_ended = True
+            _running.discard(self)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -286,7 +287,7 @@ def find_gnugo() -> str | None:
 
 def kill_all() -> None:
     """Kills all engines of this process, at once and without waiting for anything: in a signal handler, say, or as it ends."""
-    for engine in list(_running):
+    for engine in list(_running):  # made in one step, whatever another thread adds
         engine._end_group()
 
 

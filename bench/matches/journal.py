@@ -6,6 +6,7 @@
 - `0001.sgf` and so on: the records, each there before its line.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -36,7 +37,7 @@ class Journal:
             new = not (self._folder / CONDITIONS).exists()
             if new and any(path.name not in (GAMES, f".{CONDITIONS}.part") for path in self._folder.iterdir()):
                 raise UsageError(f"the folder {folder!r} holds other files but no {CONDITIONS}; choose an empty one")
-            self._file = (self._folder / GAMES).open("ab+")
+            self._file = (self._folder / GAMES).open("ab+", buffering=0)  # what cannot be written is not kept for later
         except OSError as error:
             raise UsageError(f"the folder {folder!r} cannot be used: {error.strerror}") from error
         try:
@@ -68,9 +69,15 @@ class Journal:
           OSError: it cannot be written; the game does not count.
         """
         files.write(self._folder / f"{game['number']:04d}.sgf", record)
-        self._file.write(json.dumps(game).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        line, before = memoryview(json.dumps(game).encode() + b"\n"), self._file.seek(0, os.SEEK_END)
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._file.truncate(before)
+            raise
         self.games[game["number"]] = game
 
     def close(self) -> None:
@@ -100,7 +107,7 @@ class Journal:
         """The games noted; the end of a line that was being written when its process was killed is cut off."""
         self._file.seek(0)
         games, good = {}, 0
-        for line in self._file:
+        for line in self._file.readall().splitlines(keepends=True):
             if not line.endswith(b"\n"):
                 break
             try:

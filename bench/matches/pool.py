@@ -111,5 +111,7 @@ def _end_with_the_parent() -> None:
 
 def _end() -> None:
     """Ends this process, whatever it is doing and whatever locks it holds, and the engines that it has started."""
-    engine.kill_all()
-    os._exit(1)
+    try:
+        engine.kill_all()
+    finally:
+        os._exit(1)

@@ -14,7 +14,7 @@ _in_process: dict[str, Any] = {}
 
 def recall(name: str) -> Any:
     """What was kept under a name, or None."""
-    return _in_process.get(name, _held().get(name))
+    return _in_process[name] if name in _in_process else _held().get(name)
 
 
 def keep(name: str, finding: Any) -> None:

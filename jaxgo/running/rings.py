@@ -79,11 +79,20 @@ class Rings:
             if line.closed:
                 raise RuntimeError("these Leaves are closed: they take no calls any more")
             line.waiting.extend(calls)
-            wanted = len(line.waiting)
-            for ring in line.idle[: -wanted - 1 : -1]:  # those that have just become so: others may end, and one more begins dear
-                ring.wake()
-            appetite = 1 if self._are_idle else APPETITE
-            more = wanted - sum(max(0, appetite - len(ring.under_way)) for ring in self.rings if ring.flying)
-            for ring in [ring for ring in self.rings if not ring.flying][: max(0, more)]:
-                ring.begin()
+            try:
+                self._see_to(len(line.waiting))
+            except BaseException:  # no thread can be begun, or Ctrl-C: nobody will ask for what these calls bring
+                for call in calls:
+                    call.future.cancel()
+                raise
         return [call.future for call in calls]
+
+    def _see_to(self, wanted: int) -> None:
+        """Has rings take as many calls as wait in the line; the caller has its lock."""
+        # Those are woken that have just become idle: others may end, and one more begins dear.
+        for ring in self._line.idle[: -wanted - 1 : -1]:
+            ring.wake()
+        appetite = 1 if self._are_idle else APPETITE
+        more = wanted - sum(max(0, appetite - len(ring.under_way)) for ring in self.rings if ring.flying)
+        for ring in [ring for ring in self.rings if not ring.flying][: max(0, more)]:
+            ring.begin()

@@ -1,7 +1,9 @@
 """`jaxgo analysis`: positions analysed for other programs, in KataGo's JSON protocol."""
 
 import argparse
+import contextlib
 import os
+import queue
 import signal
 import threading
 from typing import NoReturn
@@ -107,16 +109,18 @@ def engine_options(args: argparse.Namespace) -> dict:
 
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
-    ends, signals = threading.Event(), []
+    # Whatever ends the service says so here. No `threading.Event`: its lock may be held where the signal's handler is called.
+    ends, signals = queue.SimpleQueue(), []
 
     def end(number, _) -> None:
         signals.append(number)
-        ends.set()
+        ends.put(None)
 
     def wait_for_the_end() -> None:
         # A signal wakes nobody if it comes just before the wait, or to another thread; it is seen when the wait has an end.
-        while not ends.wait(1.0):
-            pass
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return ends.get(timeout=1.0)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -133,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
             **engine_options(args), memory=args.memory or options.default_memory(), queue=args.max_queue, line=args.max_line,
             processes=args.processes or suited(args.threads),
         )  # fmt: skip
-        service = Service(service_options, log, on_failure=ends.set)
+        service = Service(service_options, log, on_failure=lambda: ends.put(None))
         if args.listen is not None:
             try:
                 listener = streams.Listener(service, *args.listen)
@@ -146,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             complaints.say("ready")
             client, writer = streams.at_stdin(service, output)
-            threading.Thread(target=lambda: (writer.join(), ends.set()), daemon=True).start()
+            threading.Thread(target=lambda: (writer.join(), ends.put(None)), daemon=True).start()
             wait_for_the_end()
             client.end()
             service.end()

@@ -218,6 +218,34 @@ def test_rounds_that_are_dropped_leave_no_trace(rounds):
     assert told(some.tree) == told(other.tree)
 
 
+def test_what_there_is_no_memory_for_changes_nothing(monkeypatch):
+    """A move that the tree does not know begins another tree."""
+    with Search(Position.empty(5), leaves=4, playouts_per_leaf=4) as search:
+        search.run(visits=50)
+        unknown = next(move for move in range(25) if search.tree.child(search.tree.root, move) == -1)
+        tree, position, history = search.tree, search.position, search.history
+
+        def no_memory():
+            raise MemoryError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(search, "_new_tree", no_memory)
+            with pytest.raises(MemoryError):
+                search.advance(unknown)
+        assert search.tree is tree and search.position is position and search.history is history
+        assert search.run(visits=100) == 100
+        search.advance(unknown)
+        assert len(search.history) == 1
+
+
+def test_before_the_first_results_nothing_is_told_of_moves():
+    """Whatever lies in the memory that was taken."""
+    with Search(Position.empty(5)) as search:
+        search.tree.memory.open[:1], search.tree.memory.nodes["margin"][:1] = 0xFFFFFFFF, 25
+        found = search.statistics()
+        assert not found.playable.any() and not found.wins_as_it_stands and found.root_visits == 0
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
     "where", ["choose_and_ask", "take_results", "take_round_back", "begin", "rows", "drop"],

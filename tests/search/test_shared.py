@@ -90,6 +90,28 @@ def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
     alone.close()
 
 
+def test_leaves_that_could_not_be_sent_wait_for_the_next_call(shared, monkeypatch):
+    """Of all searches: one that runs into it does not take the others' with it."""
+    (position, options), *others = games(3)
+    searches = [Search(p, device=shared, leaves=16, **o) for p, o in [(position, options), *others]]
+    for search in searches:
+        assert search.launch(VISITS)
+
+    def fails(columns):
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shared._leaves, "begin", fails)
+        with pytest.raises(MemoryError):
+            shared.flush()
+    drive(searches, shared, VISITS)
+    assert [search.visits for search in searches] == [VISITS] * 3
+    alone = Search(position, leaves=16, **options)
+    alone.run(visits=VISITS)
+    assert_same_trees(searches[0].tree, alone.tree)
+    alone.close()
+
+
 def test_news_of_a_call_comes_once_when_all_its_parts_are_done(monkeypatch):
     """Whoever drives the searches looks at all of them then."""
     sent: list = []

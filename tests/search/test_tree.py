@@ -9,6 +9,8 @@ import pytest
 from jaxgo import Position
 from search import UCB1, Rave, Search
 from search import game as search_game
+from search import nodes
+from search import tree as tree_module
 from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, add_node, bury_one, give_up_earliest
 from search.rounds import FIRST_LEAVES
 from search.rows import WIDE_FROM, WIDE_FROM_FLOATS, add_rave, can_have_children, count_move
@@ -252,7 +254,15 @@ def test_memory_must_hold_the_moves_of_the_root():
 
 def test_memory_must_be_there():
     with pytest.raises(MemoryError, match=f"memory must be what the system can give, not {1 << 50} bytes"):
-        Tree(5, 1 << 50)
+        Tree(25, 1 << 50)
+
+
+def test_nodes_are_no_more_than_numbers_of_32_bits_tell_apart(monkeypatch):
+    """As links are."""
+    monkeypatch.setattr(tree_module, "MOST_NODES", 40)
+    tree = Tree(5, 1 << 30)
+    assert len(tree.memory.nodes) == 40 == tree.memory.book["limit"][0] // tree.memory.pools["bytes"][NODES]
+    assert nodes.MOST_NODES == np.iinfo(nodes.NODE["parent"]).max
 
 
 @pytest.mark.parametrize("fractions", [False, True])

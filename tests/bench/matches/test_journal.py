@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 
 import pytest
 
@@ -34,6 +36,25 @@ def test_a_line_that_was_being_written_does_not_count(folder):
         assert set(journal.games) == {1, 2}
         journal.add({"number": 3, "won": 0.0}, b"(;)")
     assert [json.loads(line)["number"] for line in (folder / "games.jsonl").read_text().splitlines()] == [2, 1, 3]
+
+
+def test_a_game_that_could_not_be_written_leaves_no_trace(folder, monkeypatch):
+    """As on a full disk, in the middle of its line; what is on the disk is told of."""
+    with Journal(str(folder), CONDITIONS) as journal:
+        size = (folder / "games.jsonl").stat().st_size
+        limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 5, most))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                journal.add({"number": 3, "won": 0.0}, b"(;)")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert set(journal.games) == {1, 2} and (folder / "games.jsonl").stat().st_size == size
+        journal.add({"number": 3, "won": 0.5}, b"(;)")
+    with Journal(str(folder), CONDITIONS) as journal:
+        assert journal.games[3] == {"number": 3, "won": 0.5}
 
 
 def test_a_match_that_was_killed_before_its_first_game_begins_again(tmp_path):

@@ -49,4 +49,5 @@ def test_a_ring_that_could_not_begin_is_not_counted(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             start(leaves, 1, 0)
     assert not first.flying and at_work.number(device) == before
+    assert all(call.unwanted for call in leaves._rings._line.waiting)  # nobody has been told of them
     leaves.close()
