@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from jaxgo import Position
-from search import UCB1, Rave, Search
+from search import UCB1, Rave, Search, nodes
 from search import game as search_game
-from search import nodes
 from search import tree as tree_module
 from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, add_node, bury_one, give_up_earliest
 from search.rounds import FIRST_LEAVES
