@@ -22,15 +22,14 @@ if TYPE_CHECKING:
     from bench.matches.playing import Match
     from jaxgo.commands.progress import Show
 
-#: Leaves of a round and playouts of each where nobody says: the same on all machines, so that matches are the same.
-ROUNDS = (256, 8)
 SUMMARY = "a match between two bots or GTP engines, with the confidence interval of its result"
 
 _EPILOG = f"""\
 {bots.listing()}
 settings, after the name: visits, seconds, policy (whom playouts ask: as in jaxgo evaluate --policy, with + in place of commas),
 resign (at a win rate below that, 0 to 1: games are half as long with 0.03); for trees also leaves, playouts_per_leaf,
-exploration, first_play, knowledge (True, False); for RAVE also bias, schedule (mse, hand), k, strict, reference_visits, credit.
+in_flight, share, virtual_losses (as in `search.Search`), exploration, first_play, knowledge (True, False); for RAVE also bias,
+schedule (mse, hand), k, strict, reference_visits, credit.
 Prior playouts, where there is knowledge: even and likely, as in `search.Knowledge`.
 
 any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
@@ -85,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = "keep the games there: a line each in games.jsonl, and SGF records; and go on with what is there"
     parser.add_argument("--output", type=options.folder, metavar="DIR", help=output)
     parser.add_argument("--json", action="store_true", help="print one JSON document with every game instead")
-    options.add_player_arguments(parser, 2_000, rounds=ROUNDS)
+    options.add_player_arguments(parser, 2_000, for_gpus=False)
     options.add_memory_argument(parser)
 
 

@@ -12,13 +12,14 @@ from bench.matches.engine import Engine, EngineError, EngineMover
 from jaxgo import Position
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.cli import UsageError
-from jaxgo.playing.policies.in_order import are_of_place
+from jaxgo.playing.policies.in_order import are_of_place, asks
 from search.bots import SUMMARIES
 from search.choice import Limits
 from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
 from search.lessons import any_learns
 from search.players import has_tree, is_flat, make_player, rule_of
+from search.round_size import suited
 from search.selfplay import Limited, seed_of
 from search.shared import SharedLeaves
 from search.tree_needs import memory_for, needs_histories
@@ -268,7 +269,13 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
             reason = str(error.__cause__).replace("with commas between them", "with + between them")
             raise UsageError(f"{text}: policy={settings['policy']}: {reason}") from None
     if has_tree(bot):
-        options |= {name: settings.get(name, getattr(args, name)) for name in _OF_TREES}
+        # As on CPUs, so that matches are the same on all machines.
+        given = [settings.get(name, getattr(args, name)) for name in _OF_TREES]
+        try:
+            rounds = suited(args.size, None, *given, policy=asks(options.get("policy")))
+        except ValueError as error:
+            raise UsageError(f"{text}: {error}") from None
+        options |= dict(zip(_OF_TREES, rounds))
         options |= {name: settings[name] for name in _OF_SEARCHES if name in settings}
     visits, seconds = (settings.get(name, getattr(args, name)) for name in _LIMITS)
     if visits is None and seconds is None:

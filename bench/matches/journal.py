@@ -98,7 +98,8 @@ class Journal:
         except ValueError:
             raise UsageError(f"{self._folder / CONDITIONS} cannot be read; choose another folder") from None
         given = json.loads(json.dumps(conditions))  # tuples are lists there
-        for name in sorted({*held, *given}):
+        told_by_others = ("conditions", "names")  # what the options come to; the options themselves are told of first
+        for name in sorted({*held, *given}, key=lambda name: (name in told_by_others, name)):
             if held.get(name) != given.get(name):
                 difference = f"{name} {held.get(name)!r}, not {given.get(name)!r}"
                 raise UsageError(f"the folder {self._name!r} holds a match with {difference}; choose another folder")

@@ -24,22 +24,21 @@ _LIMITS_OF_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/mem
 
 
 def add_player_arguments(
-    parser: argparse.ArgumentParser, visits: int, komi_by_default: str = "7.5", rounds: tuple[int, int] | None = None
+    parser: argparse.ArgumentParser, visits: int, komi_by_default: str = "7.5", for_gpus: bool = True
 ) -> None:
     """--visits, --seconds, --leaves, --playouts-per-leaf, --komi, --seed, --cleanup, --knowledge.
 
     Args:
       parser: gets them.
       visits, komi_by_default: the defaults.
-      rounds: leaves and playouts of a leaf by default; None for what suits the devices.
+      for_gpus: whether rounds are larger on these, where nobody says.
     """
-    leaves, playouts = rounds or (None, None)
     parser.add_argument("--visits", type=count(1), metavar="N", help=f"playouts of each move (default: {visits:,}, or --seconds)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="time for each move, compilation apart")
-    what = f"leaves of a round (default: {leaves or '256; with GPUs more, to keep them busy'})"
-    parser.add_argument("--leaves", type=count(1), default=leaves, metavar="N", help=what)
-    what = f"playouts from each leaf (default: {playouts or '8, by a policy 4; with GPUs more, for the host to keep up'})"
-    parser.add_argument("--playouts-per-leaf", type=count(1), default=playouts, metavar="K", help=what)
+    what = f"leaves of a round (default: 256{'; with GPUs more, to keep them busy' if for_gpus else ''})"
+    parser.add_argument("--leaves", type=count(1), metavar="N", help=what)
+    what = f"playouts from each leaf (default: 8, by a policy 4{'; with GPUs more, for the host to keep up' if for_gpus else ''})"
+    parser.add_argument("--playouts-per-leaf", type=count(1), metavar="K", help=what)
     parser.add_argument("--komi", type=komi, metavar="K", help=f"points for White (default: {komi_by_default})")
     parser.add_argument("--seed", type=count(0, 2**63), default=0, metavar="S", help="of the random numbers (default: 0)")
     cleanup = "capture all dead stones before passing, for rules that count what stands on the board"

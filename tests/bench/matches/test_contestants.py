@@ -20,6 +20,17 @@ def test_settings_are_read():
     assert bot.what == "4,000 playouts a move, 32 leaves of 8 playouts a round"
 
 
+@pytest.mark.parametrize(
+    ("given", "leaves", "playouts"),
+    [("", 256, 8), ("policy=capture", 256, 4), ("policy=capture,playouts_per_leaf=8", 256, 8), ("policy=uniform,leaves=64", 64, 8)],
+)
+def test_rounds_are_those_of_cpus(given, leaves, playouts):
+    """As elsewhere, whatever the machine, so that a match is the same on all of them."""
+    nothing = argparse.Namespace(**vars(ARGS) | {"leaves": None, "playouts_per_leaf": None})
+    options = read_bot(f"rave:visits=9{given and ','}{given}", nothing).options
+    assert (options["leaves"], options["playouts_per_leaf"]) == (leaves, playouts)
+
+
 @pytest.mark.parametrize("name", ["rave", "amaf"])
 def test_playouts_may_ask_a_policy(name):
     bot = read_bot(f"{name}:policy=capture:0.25+patterns,visits=9", ARGS)

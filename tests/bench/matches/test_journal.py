@@ -65,7 +65,10 @@ def test_a_match_that_was_killed_before_its_first_game_begins_again(tmp_path):
 
 @pytest.mark.parametrize(
     ("other", "message"),
-    [({"seed": 4}, "holds a match with seed 3, not 4"), ({"size": 9}, "holds a match with size None, not 9")],
+    [
+        ({"seed": 4}, "holds a match with seed 3, not 4"), ({"size": 9}, "holds a match with size None, not 9"),
+        ({"conditions": ["others"], "visits": 301}, "holds a match with visits None, not 301"),
+    ],
 )
 def test_another_match_is_refused(folder, other, message):
     with pytest.raises(UsageError, match=message):
