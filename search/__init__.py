@@ -7,7 +7,23 @@
 Names are loaded when first used; importing the package does not import jax.
 """
 
-import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from search.choice import Choice as Choice
+    from search.choice import Limits as Limits
+    from search.choice import Player as Player
+    from search.flat import FlatPlayer as FlatPlayer
+    from search.game import Game as Game
+    from search.game import IllegalMove as IllegalMove
+    from search.knowledge import Knowledge as Knowledge
+    from search.move_weights import MoveWeights as MoveWeights
+    from search.players import TreePlayer as TreePlayer
+    from search.players import make_player as make_player
+    from search.root import RootStatistics as RootStatistics
+    from search.search import Search as Search
+    from search.selection import UCB1 as UCB1
+    from search.selection import Rave as Rave
 
 _HOMES = {
     "Choice": "choice",
@@ -17,7 +33,7 @@ _HOMES = {
     "Knowledge": "knowledge",
     "Limits": "choice",
     "MoveWeights": "move_weights",
-    "Player": "players",
+    "Player": "choice",
     "Rave": "selection",
     "RootStatistics": "root",
     "Search": "search",
@@ -29,12 +45,16 @@ _HOMES = {
 __all__ = sorted(_HOMES)
 
 
-def __getattr__(name: str):
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"search.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'search' has no attribute {name!r}")
+if not TYPE_CHECKING:  # or a type checker would take any name for one of these
+
+    def __getattr__(name: str):
+        import importlib
+
+        if name in _HOMES:
+            value = getattr(importlib.import_module(f"search.{_HOMES[name]}"), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module 'search' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from search.game import repeating, seen_by
 from search.in_steps import Question, Steps, alone
 from search.replay import together
 from search.root import RootStatistics
+
+if TYPE_CHECKING:
+    from search.flat import FlatSearch
+    from search.search import Search
 
 #: Playouts of a move, at most.
 MOST_VISITS = 1 << 50
@@ -42,12 +47,6 @@ class Limits:
         return " or ".join(parts) + " a move"
 
 
-def check_limits(limits: Limits) -> None:
-    """Raises TypeError if these are none."""
-    if not isinstance(limits, Limits):
-        raise TypeError(f"limits must be search.Limits(visits=...), (seconds=...) or both, not {limits!r}")
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Choice:
     """A player's move and what it rests on; arrays [P + 1], rates from the view of the player to move."""
@@ -75,6 +74,56 @@ Progress = Callable[[int], None] | None
 
 Stop = Callable[[], bool] | None
 """A function that is asked every few milliseconds whether to choose from what there is, or None."""
+
+Searched = TypeVar("Searched")
+
+
+def check_thinking(limits: Limits, progress: Progress = None, stop: Stop = None) -> None:
+    """Raises TypeError if these are none."""
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be search.Limits(visits=...), (seconds=...) or both, not {limits!r}")
+    checks.callable_or_none("progress", progress)
+    checks.callable_or_none("stop", stop)
+
+
+def searched(search: Searched | None) -> Searched:
+    """A player's search; ValueError if there has been none."""
+    if search is None:
+        raise ValueError("the player has not searched yet: have it choose a move first")
+    return search
+
+
+class Player(Protocol):
+    """What every bot offers."""
+
+    def genmove(
+        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
+    ) -> Choice:
+        """Chooses a move.
+
+        Args:
+          position: one position that is not over.
+          history: uint32 [n, 2], hashes of the game's earlier positions (`Game.history`).
+          limits: how long to think.
+          progress: called now and then with the number of playouts so far.
+          stop: asked now and then, in this thread; once it returns True the choice is made from what there is. It belongs to
+            the caller, so that a request made before the call counts too.
+
+        Raises:
+          TypeError, ValueError: an argument is not what it must be, or the game is over.
+        """
+
+    def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
+        """`genmove`, among other players; see `search.in_steps`."""
+
+    def compile(self, size: int) -> None:
+        """Compiles for a board size, so that no clock runs meanwhile."""
+
+    def prepare(self, position: Position, history: np.ndarray | None) -> "Search | FlatSearch":
+        """The search of a position, to be run and looked at step by step; `choice` is what it would play."""
+
+    def choice(self) -> Choice:
+        """What the search prepared last would play now."""
 
 
 def passing(points: int) -> Choice:

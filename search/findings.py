@@ -25,9 +25,10 @@ class Wanted:
     line: int = 20
     """The most moves of a `pv`."""
     least_moves: int = 0
-    """So many are told of if there are as many legal ones, tried or not."""
+    """So many are told of if there are as many that may be tried, tried or not."""
     most_moves: int | None = None
     pv_visits: bool = False
+    pv_edge_visits: bool = False
     ownership: bool = False
     moves_ownership: bool = False
     shares: bool = False
@@ -67,7 +68,7 @@ class Findings:
         tried = [point(info["move"], position.size) for info in infos] if wanted.moves_ownership else []
         least = wanted.least_moves if wanted.most_moves is None else min(wanted.least_moves, wanted.most_moves)
         if len(infos) < least:
-            infos = infos + _untried(search, infos, root)[: least - len(infos)]
+            infos = infos + _untried(search, infos, root, wanted)[: least - len(infos)]
         samples = (
             _samples(search) if wanted.ownership else None,
             _samples(search, tried) if tried else None,
@@ -136,7 +137,8 @@ def _of_tree(search: Search, wanted: Wanted):
     """(infos, root, shares, amaf) of a search with a tree; the last two None where they are not wanted."""
     found = search.statistics()
     infos = move_infos.move_infos(
-        search, most=wanted.most_moves, line=wanted.line, statistics=found, pv_visits=wanted.pv_visits
+        search, most=wanted.most_moves, line=wanted.line, statistics=found, pv_visits=wanted.pv_visits,
+        pv_edge_visits=wanted.pv_edge_visits,
     )  # fmt: skip
     shares = move_infos.priors(found) if wanted.shares else None
     return infos, move_infos.root_info(found), shares, _amaf_of_tree(found) if wanted.amaf else None
@@ -152,7 +154,8 @@ def _of_flat(search: FlatSearch, wanted: Wanted):
     """The same of one without."""
     choice, size = search.choice(), search.position.size
     infos = move_infos.move_infos_of_choice(
-        choice, size, most=wanted.most_moves, line=wanted.line, pv_visits=wanted.pv_visits
+        choice, size, most=wanted.most_moves, line=wanted.line, pv_visits=wanted.pv_visits,
+        pv_edge_visits=wanted.pv_edge_visits,
     )  # fmt: skip
     shares = choice.visits / (choice.visits.sum() or 1.0) if wanted.shares else None
     return infos, move_infos.root_info_of_choice(choice), shares, _amaf_of_flat(search, choice) if wanted.amaf else None
@@ -163,14 +166,18 @@ def _amaf_of_flat(search: FlatSearch, choice) -> dict[int, tuple[np.ndarray, np.
     return {int(np.asarray(search.position.to_play)[0]): (earned, rate)}
 
 
-def _untried(search: Search | FlatSearch, infos: list[dict], root: dict) -> list[dict]:
-    """Infos of the legal moves that have not been tried: nothing but the root's figures is known of them."""
+def _untried(search: Search | FlatSearch, infos: list[dict], root: dict, wanted: Wanted) -> list[dict]:
+    """Infos of the legal moves that may be tried and have not been: nothing but the root's figures is known of them."""
     known, size = {info["move"] for info in infos}, search.position.size
-    legal = (coordinate(int(move), size) for move in np.flatnonzero(legal_moves(search.position, search.history)))
-    nothing = {"visits": 0, "edgeVisits": 0, "weight": 0.0, "prior": 0.0, "lcb": 0.0, "utilityLcb": -1.0, "pv": []}
+    moves = legal_moves(search.position, search.history)
+    if search.restrictions is not None:
+        moves = search.restrictions.at_root(moves, moves, int(np.asarray(search.position.to_play)[0]) == BLACK)
+    names = (coordinate(int(move), size) for move in np.flatnonzero(moves))
+    nothing = {"visits": 0, "edgeVisits": 0, "weight": 0.0, "prior": 0.0, "lcb": 0.0, "utilityLcb": -1.0}
+    nothing |= move_infos.visits_of_line([0], wanted.pv_visits, wanted.pv_edge_visits)
     return [
-        {**root, **nothing, "move": name, "scoreMean": root["scoreLead"], "order": order}
-        for order, name in enumerate((name for name in legal if name not in known), start=len(infos))
+        {**root, **nothing, "move": name, "scoreMean": root["scoreLead"], "order": order, "pv": [name]}
+        for order, name in enumerate((name for name in names if name not in known), start=len(infos))
     ]
 
 

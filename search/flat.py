@@ -16,11 +16,13 @@ from jaxgo.results.credits import RULES
 from search.choice import (
     Choice,
     Limits,
+    Player,
     Progress,
     Stop,
-    check_limits,
+    check_thinking,
     passing,
     passing_wins,
+    searched,
     useful_moves,
     useful_moves_in_steps,
 )  # fmt: skip
@@ -87,7 +89,7 @@ class FlatSearch:
       useful: bool [P], the moves that it chooses from.
       rule, komi, devices: as in `FlatPlayer`.
       seed, stream: of the playouts, as in `jaxgo.move_statistics`, and of the draw among equals.
-      resign, policy: as in `FlatPlayer`.
+      resign, policy, restrictions: as in `FlatPlayer`; `useful` is what the last have left.
     """
 
     #: Playouts between two calls of `progress`, where nothing else can end the thinking.
@@ -95,10 +97,11 @@ class FlatSearch:
 
     def __init__(
         self, position: Position, history, useful: np.ndarray, rule: str, *, komi: float, seed: int, stream: int,
-        resign: float = 0.0, devices=None, policy: Policies = None,
+        resign: float = 0.0, devices=None, policy: Policies = None, restrictions: Restrictions | None = None,
     ):  # fmt: skip
         self.position, self.history, self.rule, self.komi = position, history, rule, komi
         self.seed, self.stream, self.resign, self.devices, self.policy = seed, stream, resign, devices, policy
+        self.restrictions = restrictions
         self.visits = 0
         """Playouts so far."""
         self.statistics: MoveStatistics | None = None
@@ -162,7 +165,7 @@ class FlatSearch:
         """There is nothing to end."""
 
 
-class FlatPlayer:
+class FlatPlayer(Player):
     """A bot without a tree: the best point by a credit rule over playouts of the position itself.
 
     It passes only when no useful move is left, or when the other player has passed and the score as it stands wins.
@@ -213,7 +216,7 @@ class FlatPlayer:
         policy = from_here(self.policy if self._lessons is None else self._lessons.hold(position), position)
         self.search = FlatSearch(
             position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & checks.INT32_MAX,
-            resign=self.resign, devices=self.devices, policy=policy,
+            resign=self.resign, devices=self.devices, policy=policy, restrictions=self.restrictions,
         )  # fmt: skip
         return self.search
 
@@ -225,7 +228,7 @@ class FlatPlayer:
     def genmove_in_steps(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Steps[Choice]:
-        check_limits(limits)
+        check_thinking(limits, progress, stop)
         before = seconds_of(self._lessons)
         search = yield from self.prepare_in_steps(position, history)
         if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
@@ -235,8 +238,12 @@ class FlatPlayer:
         return search.choice()
 
     def choice(self) -> Choice:
-        """What the last search would play now."""
-        return self.search.choice()
+        """What the last search would play now.
+
+        Raises:
+          ValueError: there has been none.
+        """
+        return searched(self.search).choice()
 
 
 def first_step(size: int, devices=None) -> int:

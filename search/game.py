@@ -213,11 +213,15 @@ def hash_numbers(hashes) -> np.ndarray:
     """uint64 [n] of the hashes of a game's earlier positions, uint32 [n, 2] as `Position.hash` gives them, or None for none.
 
     Raises:
-      ValueError: another type or shape.
+      TypeError, ValueError: another type or shape.
     """
     if hashes is None:
         return np.empty(0, np.uint64)
-    hashes = np.asarray(hashes)
+    try:
+        hashes = np.asarray(hashes)
+    except (TypeError, ValueError):  # such as positions
+        what = type(hashes[0] if isinstance(hashes, (list, tuple)) and hashes else hashes).__name__
+        raise TypeError(f"history must be hashes of positions (see Position.hash), uint32 [n, 2], not {what}") from None
     if hashes.dtype == np.uint64 and hashes.ndim == 1:
         return hashes
     if hashes.ndim != 2 or hashes.shape[1] != 2 or hashes.dtype != np.uint32:

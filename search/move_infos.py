@@ -15,7 +15,8 @@ neural network, so some of KataGo's names stand for the nearest thing that playo
 - `utility`: 2 * winrate - 1.
 - `lcb`: winrate minus LCB_STDEVS standard errors, may be negative; `utilityLcb`: 2 * lcb - 1.
 - `playSelectionValue`: what the choice goes by: visits.
-- `pv`: the moves expected, this one first; `pvVisits`, where asked for: playouts through each of them.
+- `pv`: the moves expected, this one first; `pvVisits` and `pvEdgeVisits`, where asked for: playouts through each of them, which
+  are the same in a tree.
 """
 
 import math
@@ -34,8 +35,9 @@ _NEGATED = ("scoreLead", "scoreMean", "scoreSelfplay", "utility", "utilityLcb", 
 
 
 def move_infos(
-    search, *, most: int | None = None, line: int = 20, statistics: RootStatistics | None = None, pv_visits: bool = False
-) -> list[dict]:
+    search, *, most: int | None = None, line: int = 20, statistics: RootStatistics | None = None, pv_visits: bool = False,
+    pv_edge_visits: bool = False,
+) -> list[dict]:  # fmt: skip
     """The moves that a search has tried, the best first.
 
     Args:
@@ -43,7 +45,7 @@ def move_infos(
       most: how many moves at most; by default all that have visits.
       line: how many moves of `pv` at most.
       statistics: what to report, where the caller has it already; by default `search.statistics()`.
-      pv_visits: whether to tell `pvVisits`.
+      pv_visits, pv_edge_visits: whether to tell `pvVisits`, `pvEdgeVisits`.
     """
     found = search.statistics() if statistics is None else statistics
     tried = np.flatnonzero((found.visits > 0) & found.playable)
@@ -58,20 +60,21 @@ def move_infos(
               float(shares[m]), pv)
         for i, (m, pv) in enumerate(zip(order, lines))
     ]  # fmt: skip
-    if pv_visits:
-        infos = [info | {"pvVisits": root.visits_along(search.tree, pv, info["visits"])} for info, pv in zip(infos, lines)]
+    if pv_visits or pv_edge_visits:
+        along = (root.visits_along(search.tree, pv, info["visits"]) for info, pv in zip(infos, lines))
+        infos = [info | visits_of_line(visits, pv_visits, pv_edge_visits) for info, visits in zip(infos, along)]
     return infos
 
 
 def move_infos_of_choice(
-    choice, size: int, *, most: int | None = None, line: int = 20, pv_visits: bool = False
+    choice, size: int, *, most: int | None = None, line: int = 20, pv_visits: bool = False, pv_edge_visits: bool = False
 ) -> list[dict]:  # fmt: skip
     """The moves that a flat bot has weighed, the one it plays first.
 
     Args:
       choice: a `search.Choice` of a bot without a tree.
       size: of the board.
-      most, line, pv_visits: as in `move_infos`.
+      most, line, pv_visits, pv_edge_visits: as in `move_infos`.
     """
     known = ~np.isnan(choice.values)
     known[choice.move] = True
@@ -83,9 +86,12 @@ def move_infos_of_choice(
               (choice.variation if m == choice.move else [m])[:line])
         for i, m in enumerate(order)
     ]  # fmt: skip
-    if pv_visits:
-        infos = [info | {"pvVisits": [info["visits"]] * len(info["pv"])} for info in infos]
-    return infos
+    return [info | visits_of_line([info["visits"]] * len(info["pv"]), pv_visits, pv_edge_visits) for info in infos]
+
+
+def visits_of_line(visits: list[int], pv_visits: bool, pv_edge_visits: bool) -> dict[str, list[int]]:
+    """Of the moves of a `pv`, under the names that are asked for."""
+    return {name: visits for name, wanted in (("pvVisits", pv_visits), ("pvEdgeVisits", pv_edge_visits)) if wanted}
 
 
 def _info(size, move, order, visits, rate, lead, stdev, prior, pv) -> dict:

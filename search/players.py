@@ -8,21 +8,23 @@ import dataclasses
 import inspect
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from jaxgo import Position
+from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies, are_of_place, begun, from_here
 from jaxgo.running.request import check_seed
 from search.bots import SUMMARIES
-from search.choice import Choice, Limits, Progress, Stop, check_limits, passing, passing_wins
-from search.flat import FlatPlayer, FlatSearch
+from search.choice import Choice, Limits, Player, Progress, Stop, check_thinking, passing, passing_wins, searched
+from search.flat import FlatPlayer
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
 from search.lessons import lessons_of, seconds_of
-from search.search import Search
+from search.round_size import suited
+from search.search import MOST_MEMORY, Search, check_one_position
 from search.selection import UCB1, Rave
 from search.shared import SharedLeaves
 
@@ -34,43 +36,21 @@ HURRY = 1.25
 RIVAL = 0.25
 
 
-class Player(Protocol):
-    """What every bot offers."""
-
-    def genmove(
-        self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
-    ) -> Choice:
-        """Chooses a move.
-
-        Args:
-          position: one position that is not over.
-          history: uint32 [n, 2], hashes of the game's earlier positions (`Game.history`).
-          limits: how long to think.
-          progress: called now and then with the number of playouts so far.
-          stop: asked now and then, in this thread; once it returns True the choice is made from what there is. It belongs to
-            the caller, so that a request made before the call counts too.
-        """
-
-    def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
-        """`genmove`, among other players; see `search.in_steps`."""
-
-    def compile(self, size: int) -> None:
-        """Compiles for a board size, so that no clock runs meanwhile."""
-
-    def prepare(self, position: Position, history: np.ndarray | None) -> "Search | FlatSearch":
-        """The search of a position, to be run and looked at step by step; `choice` is what it would play."""
-
-    def choice(self) -> Choice:
-        """What the search prepared last would play now."""
-
-
 #: Options of `search.Search` that are looked at before there is a position.
-_CHECKED = {"komi": checks.komi, "seed": check_seed}
+_CHECKED: dict[str, Callable[[Any], object]] = {
+    "komi": checks.komi,
+    "seed": check_seed,
+    "devices": workers_of,
+    "memory": lambda given: checks.integer("memory", given, 1, MOST_MEMORY),
+    "stream": lambda given: checks.integer("stream", given, 0, checks.INT32_MAX),
+    "leaves": lambda given: suited(checks.MIN_SIZE, None, given),
+    "playouts_per_leaf": lambda given: suited(checks.MIN_SIZE, None, None, given),
+}
 #: Options of `search.Search` that are not a bot's own or a position's.
 _OF_SEARCHES = tuple(sorted({*inspect.signature(Search).parameters} - {"position", "rule", "history", "policy"}))
 
 
-class TreePlayer:
+class TreePlayer(Player):
     """A bot that searches, and keeps the part of its tree that the game follows.
 
     Args:
@@ -87,6 +67,7 @@ class TreePlayer:
 
     def __init__(self, rule, *, resign: float = 0.0, early: bool = False, policy: Policies = None, **options):
         checks.number("resign", resign, 0, 1)
+        checks.boolean("early", early)
         unknown = [name for name in options if name not in _OF_SEARCHES]
         if unknown:
             raise TypeError(f"{unknown[0]} is no option of a bot with a tree; they are {', '.join(_OF_SEARCHES)}")
@@ -120,6 +101,7 @@ class TreePlayer:
 
     def prepare(self, position: Position, history: np.ndarray | None) -> Search:
         """The search of a position: the present one, moved on or back, where the game has gone there."""
+        check_one_position(position)
         if self.search is not None and not self._follow(position, history):
             self.search.close()
             self.search = None
@@ -135,7 +117,7 @@ class TreePlayer:
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None
     ) -> Choice:
-        check_limits(limits)
+        check_thinking(limits, progress, stop)
         before = seconds_of(self._lessons)
         search = self.prepare(position, history)
         if passing_wins(position, search.komi) and not search.cleanup:
@@ -148,7 +130,7 @@ class TreePlayer:
         return self.choice()
 
     def genmove_in_steps(self, position: Position, history: np.ndarray | None, limits: Limits) -> Steps[Choice]:
-        check_limits(limits)
+        check_thinking(limits)
         device = self.options.get("device")
         if device is None or limits.seconds is not None:
             return self.genmove(position, history, limits)
@@ -171,8 +153,12 @@ class TreePlayer:
         return bool(found.win_rate[rivals].max(initial=0.0) > found.win_rate[best])
 
     def choice(self) -> Choice:
-        """What the search would play now."""
-        search = self.search
+        """What the search would play now.
+
+        Raises:
+          ValueError: there has been none.
+        """
+        search = searched(self.search)
         found, move = search.statistics(), search.best()
         rate = float(found.win_rate[move])
         return Choice(
@@ -251,9 +237,12 @@ def rule_of(bot: str, knowledge: bool | None = None):
     """The rule of selection of a tree bot, with or without prior playouts, or by default as the bot has them.
 
     Raises:
+      TypeError: `knowledge` is neither True nor False nor None.
       ValueError: it has none.
     """
     checks.one_of("the bot with settings of a rule", bot, tuple(_TREES))
+    if knowledge is not None:
+        checks.boolean("knowledge", knowledge)
     rule = _TREES[bot]
     if knowledge is None or knowledge == (rule.knowledge is not None):
         return rule

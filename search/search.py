@@ -38,6 +38,8 @@ from search.tree_needs import memory_for, needs_histories, parts_for
 
 #: How the RAVE statistics are updated.
 UPDATES = ("reductions", "histories")
+#: Bytes that a tree may be given.
+MOST_MEMORY = 1 << 50
 #: The kinds of searches of which one has been compiled in this process; None is of those on a device whose owner sees to that.
 _compiled: set[tuple | None] = {None}
 
@@ -138,7 +140,7 @@ class Search:
         self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
         history = hash_numbers(history)
         parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
-        checks.integer("memory", memory, 1, 1 << 50)
+        checks.integer("memory", memory, 1, MOST_MEMORY)
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **parts)
@@ -157,7 +159,8 @@ class Search:
         if device is None:
             form = PolicyForm.of(InOrder(each_of(policy)))
             self._kind = size, type(self.rule), self.rule.credit, rounds, moves, features, form, workers
-        self._restricted = restrictions is not None
+        self.restrictions = restrictions
+        """Moves to avoid or to keep to, None without."""
         young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
@@ -208,7 +211,8 @@ class Search:
         tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **parts_for(self.rule))
         with ThreadPoolExecutor(1) as pool:
             device = pool.submit(self._device.compile)  # XLA takes long and cannot be interrupted: Ctrl-C ends what Numba does
-            self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
+            if not np.asarray(self._position.passes)[0] >= 2:
+                self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
             self._rounds.compile(tree)
         device.result()
         _compiled.add(self._kind)
@@ -347,7 +351,7 @@ class Search:
         restrictions, which are of moves from the root.
 
         Raises:
-          ValueError: the move is illegal or repeats an earlier position of the game.
+          TypeError, ValueError: the move is no integer, illegal, or repeats an earlier position of the game.
         """
         self._rounds.abandon()
         tree, move = self._tree, checks.integer("move", move, 0, self._tree.moves - 1)
@@ -359,7 +363,7 @@ class Search:
         before = self._position, self._history
         root_hash = tree[tree.root]["hash"] if tree.ready else hash_numbers(self._position.hash())
         history = np.append(self._history, root_hash)
-        if known and not self._restricted:
+        if known and self.restrictions is None:
             tree.keep(move)
             self._earlier.append(before)
             self._position, self._history = after, history
@@ -396,6 +400,7 @@ class Search:
           TypeError, ValueError: it is not one position of the board's size.
         """
         check_one_position(position, may_be_over=True)
+        most = checks.integer("most", most, 0)
         if position.size != self._position.size:
             raise ValueError(f"position must be of size {self._position.size}, not {position.size}")
         tree, (words, ko, passes, black) = self._tree, (x[0] for x in Leaves.arguments_of(position))
@@ -415,7 +420,7 @@ class Search:
     def _black_moves(self, node: int) -> bool:
         """Whether Black is to move at a node."""
         tree, black = self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK)
-        return black == ((tree[node]["depth"] - tree[tree.root]["depth"]) % 2 == 0)
+        return black == bool((tree[node]["depth"] - tree[tree.root]["depth"]) % 2 == 0)
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on, `most` of them at most.

@@ -10,10 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from jaxgo.board.coordinates import coordinate
-from search.choice import Choice, Limits
+from search.choice import Choice, Limits, Player
 from search.game import Game, IllegalMove
 from search.in_steps import Clock, Steps, alone
-from search.players import Player
 from search.records import as_record
 
 #: How a game ends, and what stands for it in a record's result where a player lost without being beaten on the board.

@@ -1,4 +1,4 @@
-"""Types: the package passes mypy, and a program that uses it wrongly does not."""
+"""Types: the engine passes mypy, and a program that uses it or the search wrongly does not."""
 
 import pathlib
 import re
@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import jaxgo
+import search
 
 pytest.importorskip("mypy")
 pytestmark = pytest.mark.wide
@@ -22,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxgo
+import search
 
 position = jaxgo.Position.from_array(np.zeros((9, 9), np.int8), to_play=jaxgo.BLACK)
 after: jaxgo.Position = position.play([40]).play(jnp.array([41]), where=np.array([True]))
@@ -48,6 +50,16 @@ assert_type(jaxgo.read_game("game.sgf").position(3), jaxgo.Position)
 leaves = jaxgo.Leaves(9, 64, 8, komi=6.5, moves=True)
 call = leaves.submit(*leaves.arguments_of(position), np.array([jaxgo.STAY]), np.array([0]), komi=7.5, seed=1)
 assert_type(leaves.gather(call).legal, np.ndarray)
+
+with search.Search(position, rule=search.Rave(bias=0.02), komi=6.5) as tree:
+    assert_type(tree.run(visits=100, stop=lambda: False), int)
+    found = tree.statistics()
+    assert_type(found, search.RootStatistics)
+    assert_type(found.win_rate, np.ndarray)
+    assert_type(found.black, bool)
+    tree.advance(tree.best())
+player: search.Player = search.make_player("rave", knowledge=True)
+assert_type(player.genmove(position, None, search.Limits(seconds=0.5)), search.Choice)
 """
 
 WRONG_USE = {
@@ -63,11 +75,16 @@ WRONG_USE = {
     "evaluation.winrate": "winrate",
     "position.size + 'x'": "operand",
     "position.komi": "komi",
+    "search.serch": "serch",
+    "search.Search(9)": "Position",
+    "search.Search(position).run(visits='1')": "visits",
+    "search.Limits(second=1)": "second",
+    "player.genmove(position, None)": "limits",
 }
 """Statements, and what the error of each names."""
 
 
-PROGRAM = [*RIGHT_USE.splitlines(), *(f"jaxgo.{name}" for name in dir(jaxgo)), *WRONG_USE]
+PROGRAM = [*RIGHT_USE.splitlines(), *(f"jaxgo.{name}" for name in dir(jaxgo)), *(f"search.{name}" for name in search.__all__), *WRONG_USE]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +102,8 @@ def errors(tmp_path_factory) -> list[tuple[str, int, str]]:
 def test_the_package_passes(errors):
     found = [f"{path}:{line}: {message}" for path, line, message in errors if not path.endswith("program.py")]
     assert not found, "\n".join(found)
-    assert (ROOT / "jaxgo" / "py.typed").exists(), "type checkers look at the types of packages that have it"
+    for package in ("jaxgo", "search"):
+        assert (ROOT / package / "py.typed").exists(), "type checkers look at the types of packages that have it"
 
 
 def test_programs_that_use_it_wrongly_fail(errors):

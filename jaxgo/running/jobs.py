@@ -237,10 +237,12 @@ def results(
         if several:
             given = [processes.placed(x, sharding) for x, sharding in zip(given, function.input_shardings[0][1:])]
         # Otherwise numpy arrays: to put them on the device first would take longer than the call.
-        try:
-            log = idle_logs[devices].pop()
-        except IndexError:  # none is idle, or another thread was faster
-            log = plan.log(devices) if reuses_log else None
+        log: Any = None
+        if reuses_log:
+            try:
+                log = idle_logs[devices].pop()
+            except IndexError:  # none is idle, or another thread was faster
+                log = plan.log(devices)
         return function(log, *given)
 
     def end(group: list[Chunk], made: tuple[Any, jax.Array | None]) -> None:

@@ -198,13 +198,14 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     override.skip(*_SETTINGS_WITHOUT_EFFECT)
     if override.left:
         warnings.append(("overrideSettings", short(f"Unknown or unused settings: {', '.join(override.left)}")))
+    pv_visits = take.boolean("includePVVisits")
     query = Query(
         id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
         komi=komi, visits=visits, seconds=None if seconds is None or seconds > LONGEST else seconds,
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
         perspective=_PERSPECTIVES[perspective],
         wanted=Wanted(
-            line=take.integer("analysisPVLen", line, 1, 1000), pv_visits=take.boolean("includePVVisits"),
+            line=take.integer("analysisPVLen", line, 1, 1000), pv_visits=pv_visits, pv_edge_visits=pv_visits,
             ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
             shares=take.boolean("includePolicy"), amaf=take.boolean("includeAmaf"),
         ),

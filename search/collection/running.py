@@ -27,12 +27,12 @@ class Standing:
     parts_done: int = 0
     rejects: list[Reject] = dataclasses.field(default_factory=list)
     """What could not be evaluated, as far as it is known."""
-    first: tuple[float, int] | None = None
-    """When its first part was finished, and the positions of that: before lies what was compiled."""
+    first: float | None = None
+    """When its first part was finished: before lies what was compiled."""
     last: float = 0.0
     """When the last part so far was finished."""
     workers: dict[str, tuple[int, float]] = dataclasses.field(default_factory=dict)
-    """Of each that has finished something, positions and seconds of its parts after the first, for which it compiled."""
+    """Of each that has finished something, positions and seconds of its calls after the first, for which it compiled."""
 
     @property
     def complete(self) -> bool:
@@ -40,10 +40,9 @@ class Standing:
         return self.parts_done == self.parts
 
     def rate(self) -> float | None:
-        """Positions a second since the first part; None before there are two."""
-        if self.first is None or self.here <= self.first[1]:
-            return None
-        return (self.here - self.first[1]) / max(self.last - self.first[0], 1e-9)
+        """Positions a second since the workers' first calls; None before there are others."""
+        positions = sum(positions for positions, _ in self.workers.values())
+        return positions / max(self.last - self.first, 1e-9) if self.first is not None and positions else None
 
     def seconds_left(self) -> float | None:
         """Seconds that the rest will take at this rate."""
@@ -66,14 +65,13 @@ class Standing:
         self.count(done.expected, done.positions)
         self.here += done.positions
         self.rejects += done.rejects
-        if done.worker in self.workers:
-            positions, seconds = self.workers[done.worker]
-            self.workers[done.worker] = (positions + done.positions, seconds + done.seconds)
-        else:
-            self.workers[done.worker] = (0, 0.0)
+        positions, seconds = self.workers.get(done.worker, (0, 0.0))
+        if done.call:
+            positions, seconds = positions + done.positions, seconds + done.seconds
+        self.workers[done.worker] = positions, seconds
         self.last = time.monotonic()
         if self.first is None:
-            self.first = (self.last, self.here)
+            self.first = self.last
 
 
 class Run:

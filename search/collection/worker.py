@@ -36,6 +36,8 @@ class Done:
     """Its share of what the evaluation of its call took."""
     worker: str
     """Who has done it."""
+    call: int
+    """Of the worker's calls of its devices that which evaluated it, from 0: the first compiles."""
 
 
 class Worker:
@@ -48,7 +50,7 @@ class Worker:
     """
 
     def __init__(self, settings: Settings, devices=None, name: str = "this process"):
-        self._settings, self._name = settings, name
+        self._settings, self._name, self._calls_made = settings, name, 0
         self._engine = (Playouts if settings.bot is None else Searches)(settings, devices)
 
     def work(
@@ -69,8 +71,8 @@ class Worker:
             def next_call() -> list[Read]:
                 return [read(part, self._settings) for part in next(calls, [])]
 
-            def finish(reads: list[Read], found: Findings | None, seconds: float) -> None:
-                for done in self._finished(reads, found, seconds):
+            def finish(reads: list[Read], found: Findings | None, seconds: float, call: int) -> None:
+                for done in self._finished(reads, found, seconds, call):
                     deliver(done)
 
             ahead, behind = reader.submit(next_call), None
@@ -81,7 +83,8 @@ class Worker:
                 seconds = time.perf_counter() - start
                 if behind is not None:
                     behind.result()
-                behind = writer.submit(finish, together, found, seconds)
+                behind = writer.submit(finish, together, found, seconds, self._calls_made)
+                self._calls_made += 1
             if behind is not None:
                 behind.result()
 
@@ -100,11 +103,11 @@ class Worker:
         histories = [history for x in held for history in x.histories]
         return self._engine.evaluate(position, np.concatenate([x.komi for x in held]), histories, progress)
 
-    def _finished(self, reads: list[Read], found: Findings | None, seconds: float) -> Iterator[Done]:
+    def _finished(self, reads: list[Read], found: Findings | None, seconds: float, call: int) -> Iterator[Done]:
         start, total = 0, max(1, sum(x.batch for x in reads))
         for x in reads:
             of_part = found.some(slice(start, start + x.batch)) if x.batch else None
             start += x.batch
             file = file_of(x.part, table_of(x, of_part), x.rejects, self._settings)
             share = seconds * x.batch / total
-            yield Done(x.part.number, x.part.size, x.part.positions, x.batch, tuple(x.rejects), file, share, self._name)
+            yield Done(x.part.number, x.part.size, x.part.positions, x.batch, tuple(x.rejects), file, share, self._name, call)

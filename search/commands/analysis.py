@@ -41,8 +41,8 @@ is replaced.
 trees of each board size, a few for its playouts. The {PROGRAMS} of either kind that were used last are kept, so that it is 3 GB
 at most whatever clients ask for; one board size takes about 300 MB.
 
-what is different from KataGo: visits are playouts, so ask for many (a search makes at least 192), and "prior" and "policy" are
-shares of what RAVE has learnt. What is added:
+what is different from KataGo: visits are playouts, so ask for many (a search makes at least 192, unless maxTime or a
+termination ends it), and "prior" and "policy" are shares of what RAVE has learnt. What is added:
   "playouts": 10000      random playouts without a tree; much faster, and queries of this kind share the device best.
                          maxVisits 1 does the same with --playouts of them
   "seed": 7              of the random numbers. A query's reply depends on the query and the seed alone, not on others

@@ -21,9 +21,11 @@ DEFAULT_INTERVAL = 100
 #: Lines come no faster than this, centiseconds.
 SHORTEST_INTERVAL = 1
 #: Keys of clients that make no difference here, for they ask for what playouts do not tell.
-_IGNORED = ("ownershipstdev", "movesownershipstdev", "pvedgevisits", "noresultvalue")
+_IGNORED = ("ownershipstdev", "movesownershipstdev", "noresultvalue")
 #: Keys that are true or false, and what of `Wanted` they say.
-_SWITCHES = {"ownership": "ownership", "movesownership": "moves_ownership", "pvvisits": "pv_visits"}
+_SWITCHES = {
+    "ownership": "ownership", "movesownership": "moves_ownership", "pvvisits": "pv_visits", "pvedgevisits": "pv_edge_visits",
+}  # fmt: skip
 #: The keys of an `info`, in KataGo's order.
 _LZ_KEYS = ("visits", "winrate", "prior", "lcb", "order")
 _KATA_KEYS = (
@@ -101,7 +103,7 @@ def kata_line(found: Findings, root_info: bool) -> str:
     after = () if found.moves_ownership is None else found.moves_ownership  # moves that have not been tried come last
     parts = [_info(info, _KATA_KEYS, owners) for info, owners in itertools.zip_longest(found.infos, after)]
     if root_info:
-        parts.append(" ".join(["rootInfo", *_pairs(found.root, _ROOT_KEYS)]))
+        parts.append(" ".join(["rootInfo", *_pairs({**found.root, "scoreMean": found.root["scoreLead"]}, _ROOT_KEYS)]))
     if found.ownership is not None:
         parts.append(" ".join(["ownership", *_owners(found.ownership)]))
     return " ".join(parts)
@@ -127,8 +129,9 @@ def cgos_line(found: Findings, root_info: bool) -> str:
 def _info(info: dict, keys: tuple[str, ...], owners: np.ndarray | None = None) -> str:
     """One move; `pv` comes last, for some clients read to the end of the line or the next `info`."""
     words = ["info", "move", info["move"], *_pairs(info, keys)]
-    if "pvVisits" in info:
-        words += ["pvVisits", *map(str, info["pvVisits"])]
+    for key in ("pvVisits", "pvEdgeVisits"):
+        if key in info:
+            words += [key, *map(str, info[key])]
     if owners is not None:
         words += ["movesOwnership", *_owners(owners)]
     return " ".join([*words, "pv", *info["pv"]])

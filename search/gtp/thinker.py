@@ -9,12 +9,12 @@ from collections.abc import Callable
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.playing.policies.in_order import Policies
-from search.choice import Choice, Limits
+from search.choice import Choice, Limits, Player
 from search.game import Game
 from search.gtp import scoring
 from search.gtp.options import DEFAULT_VISITS, EngineOptions
 from search.ownership import Samples
-from search.players import Player, TreePlayer, make_player
+from search.players import TreePlayer, make_player
 from search.restrictions import Restrictions
 from search.round_size import ON_CPUS, for_visits
 

@@ -69,9 +69,10 @@ def test_both_protocols_tell_the_same_of_the_same_search(monkeypatch):
         for key in ("visits", "winrate", "scoreLead", "scoreStdev", "prior", "lcb", "utility"):
             assert float(one[key][0]) == pytest.approx(other[key], rel=1e-5), key
         assert one["move"] == [other["move"]] and one["pv"] == other["pv"]
-        assert list(map(int, one["pvVisits"])) == other["pvVisits"]
+        assert list(map(int, one["pvVisits"])) == other["pvVisits"] == other["pvEdgeVisits"]
     for key in ("visits", "winrate", "scoreLead", "scoreStdev"):
         assert numbers(said.partition(" rootInfo")[2], key)[0] == pytest.approx(reply["rootInfo"][key], rel=1e-5)
+    assert numbers(said.partition(" rootInfo")[2], "scoreMean") == numbers(said.partition(" rootInfo")[2], "scoreLead")
 
 
 @pytest.mark.wide

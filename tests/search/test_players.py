@@ -156,6 +156,18 @@ def test_no_clock_runs_while_a_first_search_compiles(monkeypatch):
         assert compiled == expected
 
 
+@pytest.mark.parametrize("limits", [{"visits": 100}, {"seconds": 0.1}])
+def test_when_the_game_is_over_there_is_nothing_to_search(monkeypatch, limits):
+    """Whatever the limit is, and though nothing has been compiled yet."""
+    monkeypatch.setattr(tree_search, "_compiled", {None})
+    with Search(jaxgo.Position.empty(3), komi=0.5, leaves=4) as search:
+        for _ in range(2):
+            search.advance(9)
+        search.run(**limits)
+        with pytest.raises(ValueError, match="the game is over"):
+            search.best()
+
+
 def test_a_search_stops_on_request():
     search = Search(jaxgo.Position.empty(5), leaves=16, playouts_per_leaf=8)
     search.run(visits=100)
@@ -248,6 +260,13 @@ def test_bad_input_says_what_is_wrong():
         ("rave", {"komi": "x"}, TypeError, "komi must be a number, not 'x'"),
         ("uct", {"seed": -1}, ValueError, "seed must be between 0 and"),
         ("uct", {"rule": "rave"}, TypeError, "rule must be a search.Rave or a search.UCB1, not 'rave'"),
+        ("uct", {"knowledge": "no"}, TypeError, "knowledge must be True or False, not 'no'"),
+        ("uct", {"early": "no"}, TypeError, "early must be True or False, not 'no'"),
+        ("uct", {"leaves": 0}, ValueError, "leaves must be between 1 and 65536, not 0"),
+        ("uct", {"playouts_per_leaf": 0}, ValueError, "playouts_per_leaf must be between 1 and 16000, not 0"),
+        ("uct", {"memory": "1G"}, TypeError, "memory must be an integer, not '1G'"),
+        ("uct", {"devices": "x"}, TypeError, "devices must be jax devices, .* not 'x'"),
+        ("uct", {"stream": -1}, ValueError, "stream must be between 0 and"),
     ):
         with pytest.raises(error, match=message):
             make_player(bot, **options)
@@ -280,6 +299,17 @@ def test_bad_input_says_what_is_wrong():
             player.genmove(jaxgo.Position.empty(5, 2), None, Limits(10))
         with pytest.raises(ValueError, match=r"history must be hashes of positions, uint32 \[n, 2\], not int64"):
             player.genmove(position, np.zeros((3, 3), np.int64), Limits(10))
+        for given in ([position], position):
+            with pytest.raises(TypeError, match=r"history must be hashes of positions .*, uint32 \[n, 2\], not Position"):
+                player.genmove(position, given, Limits(10))
+        with pytest.raises(TypeError, match="position must be a jaxgo.Position, not NoneType"):
+            player.genmove(None, None, Limits(10))
+        for name in ("progress", "stop"):
+            with pytest.raises(TypeError, match=f"{name} must be a function or None, not 3"):
+                player.genmove(position, None, Limits(10), **{name: 3})
+    for player in (TreePlayer(Rave()), FlatPlayer("amaf")):
+        with pytest.raises(ValueError, match="the player has not searched yet"):
+            player.choice()
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan"), True, "1"])

@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
+from search.choice import Player
 from search.findings import Findings
 from search.gtp import arguments, reports
 from search.gtp.clock import FOR_EVER
@@ -11,7 +12,6 @@ from search.gtp.commands.play import choose, settle
 from search.gtp.protocol import Reply
 from search.gtp.reports import Request
 from search.gtp.thinker import close
-from search.players import Player
 
 #: How often to look whether somebody does, when there is nothing to do, seconds.
 LOOK = 0.005

@@ -287,7 +287,8 @@ def test_visits_along_variations(talk):
     assert all(len(info["pvVisits"]) == len(info["pv"]) and info["pvVisits"][0] == info["visits"] for info in infos)
     assert all(info["pvVisits"] == sorted(info["pvVisits"], reverse=True) and info["pvVisits"][-1] > 0 for info in infos)
     assert max(len(info["pvVisits"]) for info in infos) > 1
-    assert "pvVisits" not in talk.ask(query("none", maxVisits=1000))["moveInfos"][0]
+    assert all(info["pvEdgeVisits"] == info["pvVisits"] for info in infos), "by which move a position is reached makes no difference"
+    assert not {"pvVisits", "pvEdgeVisits"} & set(talk.ask(query("none", maxVisits=1000))["moveInfos"][0])
 
 
 @pytest.mark.parametrize(("name", "same"), [("white", "WHITE"), ("W", "WHITE"), ("b", "BLACK"), ("Black", "BLACK"), ("sideToMove", "SIDETOMOVE")])

@@ -86,6 +86,19 @@ def test_moves_as_many_as_asked_for(client):
     found = entries(client.ok("kata-analyze w 1 minmoves 22"))
     assert len(found) >= 22
     assert len({entry["move"][0] for entry in found}) == len(found)
+    assert all(entry["pv"][0] == entry["move"][0] for entry in found), "one that has not been tried is its own line"
+
+
+@pytest.mark.parametrize("bot", ["rave", "amaf"])
+def test_moves_that_restrictions_leave_are_as_many_as_there_are(bot):
+    """However many are asked for."""
+    client = Client(5, bot=bot)
+    client.lines = 1
+    found = entries(client.ok("kata-analyze b 1 minmoves 9 pvVisits true pvEdgeVisits true allow b A1,E1,A5 1"))
+    assert sorted(entry["move"][0] for entry in found) == ["A1", "A5", "E1"]
+    assert all(entry["pvEdgeVisits"] == entry["pvVisits"] and len(entry["pv"]) == len(entry["pvVisits"]) for entry in found)
+    avoided = entries(client.ok("kata-analyze b 1 minmoves 26 avoid b C3 1"))
+    assert len(avoided) == 25 and not any(entry["move"][0] == "C3" for entry in avoided)
 
 
 def test_ownership_is_the_movers_and_comes_last(client):
@@ -124,10 +137,10 @@ def test_restrictions_hold_as_deep_as_they_say():
 
 
 def test_what_clients_send_beyond_is_taken():
-    words = "b interval 50 minmoves 1 maxmoves 10 pvVisits true movesOwnership true ownershipStdev false rootInfo TRUE"
+    words = "b interval 50 minmoves 1 maxmoves 10 pvVisits true movesOwnership true ownershipStdev false rootInfo TRUE pvEdgeVisits true"
     request = Request.parse(("b", *words.split()[1:], "OWNERSHIP", "false"), 9)
     assert (request.colour, request.interval, request.root_info) == (1, 0.5, True)
-    assert request.wanted == Wanted(least_moves=1, most_moves=10, pv_visits=True, moves_ownership=True)
+    assert request.wanted == Wanted(least_moves=1, most_moves=10, pv_visits=True, pv_edge_visits=True, moves_ownership=True)
     assert Request.parse((), 9) == Request()
     assert Request.parse(("0",), 9).interval == 0.01
 
@@ -199,8 +212,8 @@ def test_a_pass_that_wins_needs_no_report():
 def test_katas_rates_have_a_point(rate, text):
     """Sabaki takes whole numbers for ten thousandths."""
     info = {"move": "C3", "visits": 5, "winrate": rate, "scoreMean": -3.0, "pv": ["C3"]}
-    line = reports.kata_line(Findings(5, [info], {"winrate": rate}), True)
-    assert f" winrate {text} " in line and line.endswith(f"rootInfo winrate {text}") and " scoreMean -3.0 " in line
+    line = reports.kata_line(Findings(5, [info], {"winrate": rate, "scoreLead": -3.0}), True)
+    assert f" winrate {text} " in line and f"rootInfo winrate {text} scoreMean -3.0" in line and " scoreMean -3.0 " in line
 
 
 def test_cgos_letters_are_those_of_the_server():
