@@ -318,4 +318,5 @@ def _of_side(name: str, side: dict) -> str:
     time = "no move" if side["seconds_per_move"] is None else f"{side['seconds_per_move']:.2f} s a move"
     keys = ("resignations", "losses_on_time", "illegal_moves", "failures")
     lost = [f"{key.replace('_', ' ')} {side[key]}" for key in keys if side[key]]
-    return ", ".join([f"{name}: {time}, at most {side['longest_move']:.2f} s", *lost])
+    remark = f" ({side['remark']})" if side["remark"] else ""
+    return ", ".join([f"{name}: {time}, at most {side['longest_move']:.2f} s", *lost]) + remark

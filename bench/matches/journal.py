@@ -74,7 +74,8 @@ class Journal:
             while line:
                 line = line[self._file.write(line) :]
             os.fsync(self._file.fileno())
-        except OSError:
+        except OSError as error:
+            error.filename = str(self._folder / GAMES)
             with contextlib.suppress(OSError):
                 self._file.truncate(before)
             raise

@@ -16,8 +16,8 @@ def standing(games: Sequence[dict]) -> dict:
       A dict ready for JSON: `games`, `wins`, `draws`, `losses`, `score` in [0, 1] with draws as halves, its Wilson `interval`,
       `elo` and `elo_interval` (None beyond all bounds), `score_as_black`, `mean_moves`, `seconds_per_game`, `different` games,
       those that were `too_long`, those that `dead_stones_decided` (the referee and the board as it stood name other winners), and
-      for `first` and `second` how often they lost otherwise than on the board (`LOST_BY`), and the seconds of a move in
-      the mean and at most.
+      for `first` and `second` how often they lost otherwise than on the board (`LOST_BY`), the seconds of a move in
+      the mean and at most, and the first `remark` on such a loss, None without one.
     """
     won = [g["won"] for g in games]
     black = [g["won"] for g in games if g["first_is_black"]]
@@ -50,9 +50,10 @@ def elo(score: float) -> float | None:
 
 def _of_side(games: Sequence[dict], side: int) -> dict:
     """What is counted for one contestant."""
-    lost = [g["ending"] for g in games if g["won"] == side and g["ending"] not in (SCORE, TOO_LONG)]
+    otherwise = [g for g in games if g["won"] == side and g["ending"] not in (SCORE, TOO_LONG)]
+    lost, remarks = [g["ending"] for g in otherwise], [f"game {g['number']}: {g['remark']}" for g in otherwise if g["remark"]]
     moves = sum(g["time"][side]["moves"] for g in games)
     return {name: lost.count(ending) for ending, name in LOST_BY.items()} | {
         "seconds_per_move": sum(g["time"][side]["seconds"] for g in games) / moves if moves else None,
-        "longest_move": max(g["time"][side]["longest"] for g in games),
+        "longest_move": max(g["time"][side]["longest"] for g in games), "remark": remarks[0] if remarks else None,
     }

@@ -114,6 +114,9 @@ def _told(
 def _add_game(gathering: _Gathering, piece: GamePiece, lines: list[tuple[Line, Replay]]) -> None:
     """The positions of a game that the piece means."""
     settings, before = gathering.settings, 0
+    record = lines[0][0].record if lines else None
+    if record and record.komi is None and record.komi_text.strip() and settings.komi is None and not piece.first:
+        gathering.rejects.append(Reject(piece.name, 0, 0, f"{record.remarks[0]}; {DEFAULT_KOMI:g} points are taken"))
     for variation, (line, played) in enumerate(lines):
         fault, last = played.fault or line.fault, played.num_moves if played.positions is not None else -1
         # A fault before what is the line's own is an earlier line's, and told there.

@@ -24,8 +24,8 @@ positions (columns board and to_play; the results are such tables too; without a
 with any of them.
 
 What is finished is kept: the same command again goes on where it was, after Ctrl-C, a crash or kill -9, and computes nothing
-twice. What cannot be read is in DIR/rejects.parquet, with the reason; that is no failure (status 0). A result depends on the
-position, the settings and the seed alone: it is the same on one core, on many machines, and in any order.
+twice. What cannot be read is in DIR/rejects.parquet, with the reason; that is no failure (status 0), unless nothing can (1). A
+result depends on the position, the settings and the seed alone: it is the same on one core, on many machines, and in any order.
 """
 
 _EPILOG = """\
@@ -124,7 +124,8 @@ def _bring_to_end(args: argparse.Namespace, work) -> int:
     except Unwritable as error:
         status, trouble = status or EXIT_FAILED, trouble or str(error)
     _tell(args, work.standing, trouble, time.monotonic() - start)
-    return status
+    nothing = work.standing.complete and work.standing.rejects and not work.standing.done
+    return EXIT_FAILED if nothing and status == EXIT_DONE else status
 
 
 def _evaluate(args: argparse.Namespace, work, show) -> None:
@@ -151,6 +152,8 @@ def _tell(args: argparse.Namespace, standing, trouble: str, seconds: float) -> N
         }))  # fmt: skip
     if trouble:
         _say(f"{trouble}; {standing.done:,} of about {standing.positions:,} positions are finished; the same command goes on")
+    elif standing.rejects and not standing.done:
+        _say("the inputs hold no position that could be evaluated")
     elif standing.workers:  # something was done
         _say(f"{standing.done:,} positions; this run took {seconds:.1f} s, compiling included{_speed(standing, args.playouts)}")
     else:

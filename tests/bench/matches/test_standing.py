@@ -9,7 +9,7 @@ from bench.matches.standing import elo, standing, wilson
 def a_game(won: float, black: bool, *, ending: str = "score", game: str = "a", seconds: float = 1.0, moves: int = 5) -> dict:
     """What is known of a game of ten moves."""
     time = [{"seconds": seconds, "longest": seconds / 2, "moves": moves}] * 2
-    return {"won": won, "first_is_black": black, "moves": 10, "seconds": 1.0, "ending": ending, "game": game, "time": time,
+    return {"number": 1, "remark": "", "won": won, "first_is_black": black, "moves": 10, "seconds": 1.0, "ending": ending, "game": game, "time": time,
             "referee": "own", "result": "B+1.5", "board": "B+1.5"}  # fmt: skip
 
 
@@ -45,6 +45,9 @@ def test_what_was_not_lost_on_the_board_is_counted_apart():
     assert [found["first"][name] for name in names] == [0, 1, 1, 0]
     assert [found["second"][name] for name in names] == [1, 1, 0, 1]
     assert found["too_long"] == 1
+    assert found["first"]["remark"] is found["second"]["remark"] is None
+    games[2] |= {"number": 3, "remark": "no answer to 'genmove b' in 2 s"}
+    assert standing(games)["second"]["remark"] == "game 3: no answer to 'genmove b' in 2 s"
 
 
 def test_games_that_dead_stones_decided_are_counted():

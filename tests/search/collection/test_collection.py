@@ -285,6 +285,26 @@ def test_names_that_are_no_text_are_written_out(tmp_path) -> None:
     assert os.path.basename(reject["game"]) == "bad\\udcff.sgf"
 
 
+def test_where_nothing_can_be_read_that_is_said(tmp_path, capsys) -> None:
+    (tmp_path / "bad.sgf").write_text("nothing")
+    command = ["collection", str(tmp_path / "bad.sgf"), "--out", str(tmp_path / "out"), *COMMON]
+    for _ in range(2):  # the second time all is finished
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert "the inputs hold no position that could be evaluated" in said and "1 could not be read" in said
+
+
+def test_a_komi_that_cannot_be_is_told(tmp_path) -> None:
+    """Once, and not where another is asked for; the game is evaluated all the same."""
+    (tmp_path / "a.sgf").write_text("(;SZ[5]KM[x];B[aa];W[bb];B[cc])")
+    for given, told in (([], 1), (["--komi", "0.5"], 0)):
+        out = tmp_path / f"out{told}"
+        assert main(["collection", str(tmp_path / "a.sgf"), "--out", str(out), "--batch", "2", *COMMON, *given]) == 0
+        assert set(table(out)["komi"].to_pylist()) == {0.5 if given else 7.5}
+        reasons = [x["reason"] for x in pyarrow.parquet.read_table(out / "rejects.parquet").to_pylist()]
+        assert reasons == ["the game record's komi, KM[x], is left out: it is no finite number; 7.5 points are taken"][:told]
+
+
 def test_other_programs_read_the_tables(finished: pathlib.Path) -> None:
     pattern, expected = str(finished / "5x5" / "*.parquet"), table(finished)
     rates = expected["win_rate"].to_pylist()
