@@ -240,7 +240,7 @@ def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
     done = match("amaf:visits=100", scripted("absent"), *options)
     assert done.returncode == 0, done.stderr
     assert "3 games: 3 won" in done.stdout
-    assert re.search("Scripted absent: .*, failures 1$", done.stdout, re.M)
+    assert re.search("Scripted absent: .*, failures 1 \\(game 2: it ended at .*\\)$", done.stdout, re.M)
 
 
 @pytest.mark.wide
