@@ -41,6 +41,8 @@ PRIORITIES = -(2**62), 2**62
 MOST_MOVES, MOST_RESTRICTED = 1_000, 2_000
 #: Characters of an id, which every reply repeats.
 LONGEST_ID = 1_000
+#: Of a whole number that is read as one; of longer ones it is told that they are beyond all ranges, as of floats.
+MOST_DIGITS = 300
 #: Fields that are warned of one by one.
 MOST_WARNINGS = 20
 #: Bytes that a query takes while it waits, its moves and restrictions apart, and those of a move.
@@ -128,9 +130,12 @@ def read_object(line: bytes) -> dict:
             beyond.append(text)
         return value
 
+    def whole(text: str) -> float:
+        return int(text) if len(text) <= MOST_DIGITS else number(text)
+
     try:
         text = line.decode()
-        asked = json.loads(text, parse_float=number, parse_constant=number)
+        asked = json.loads(text, parse_int=whole, parse_float=number, parse_constant=number)
     except (ValueError, RecursionError) as error:
         shown = line.decode(errors="replace")
         where = f"at line 1, column {error.colno}: " if isinstance(error, json.JSONDecodeError) else ""

@@ -37,7 +37,7 @@ VALUES = [
     "[" * 900 + "]" * 900, "[" * 40_000 + "]" * 40_000, "1" * 5000,
     "NaN", "Infinity", "-Infinity", "1e400", "-1e999999999", "[1e400]", '{"a": [1, {"b": 1e400}]}', '{"maxTime": Infinity}',
 ]  # fmt: skip
-BEYOND = {text for text in VALUES if "1e400" in text or "NaN" in text or "Infinity" in text or "-1e9" in text}
+BEYOND = {text for text in VALUES if any(part in text for part in ("1e400", "NaN", "Infinity", "-1e9", "9" * 400, "1" * 400))}
 
 
 @pytest.fixture
