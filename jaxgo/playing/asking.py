@@ -9,7 +9,9 @@ is flooded from its stone, beside the tick's own flood, until two liberties are 
 As in a tick, everything is elementwise over lanes.
 """
 
-from collections.abc import Callable
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -47,8 +49,8 @@ class Preference(NamedTuple):
     """The number of the coin that says whether it is; preferences may share one."""
     capturing: Board = ()
     """Those of the points that are meant only if they capture. Needs `Wants.captures`."""
-    careful: Coin | None = None
-    """Where it says yes, those of the points are not meant on which the move is a self-atari. Needs `Wants.liberties`."""
+    careful: tuple[Coin, ...] = ()
+    """Where any says yes, those of the points are not meant on which the move is a self-atari. Needs `Wants.liberties`."""
     or_pass: bool = False
     """Whether a pass is meant where it is careful, and all moves are self-ataris."""
     possible: Board = ()
@@ -78,17 +80,15 @@ def ask(g: Geometry, policy: Ask, lanes: Lanes, points: Board) -> Asked:
     nobody = jnp.zeros_like(lanes.move) != np.int32(0)
     nowhere = tuple(jnp.zeros_like(x) for x in memory.harmless)
     preferences = policy(lanes, points)
-    for preference in preferences:
-        if preference.possible:
-            points = bb.choose(preference.chance > np.int32(0), bb.both(points, preference.possible), points)
+    points = drawn_from(points, preferences)
     chosen, must_capture, must_breathe = points, nowhere, nobody
     for preference in reversed(preferences):
         capturing, careful = preference.capturing or nowhere, nobody
         wanted = bb.both(preference.points, points)
         if preference.capturing:
             wanted = bb.without(wanted, bb.both(capturing, memory.harmless))
-        if preference.careful is not None:
-            careful = preference.careful.says_yes(memory, lanes.key)
+        if preference.careful:
+            careful = functools.reduce(operator.or_, (coin.says_yes(memory, lanes.key) for coin in preference.careful))
             wanted = bb.choose(careful, bb.without(wanted, memory.cramped), wanted)
         has_move = bb.any_point(wanted)
         if preference.or_pass:
@@ -97,6 +97,14 @@ def ask(g: Geometry, policy: Ask, lanes: Lanes, points: Board) -> Asked:
         chosen, must_capture = bb.choose(heeded, wanted, chosen), bb.choose(heeded, capturing, must_capture)
         must_breathe = (heeded & careful) | (~heeded & must_breathe)
     return Asked(chosen, must_capture, must_breathe)
+
+
+def drawn_from(points: Board, preferences: Sequence[Preference]) -> Board:
+    """What is left of the candidates without those that the preferences know to be illegal."""
+    for preference in preferences:
+        if preference.possible:
+            points = bb.choose(preference.chance > np.int32(0), bb.both(points, preference.possible), points)
+    return points
 
 
 class Judged(NamedTuple):

@@ -10,7 +10,7 @@ import jax
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
-from jaxgo.playing.asking import Preference
+from jaxgo.playing.asking import Coin, Preference, drawn_from
 from jaxgo.playing.lanes import Lanes, Wants
 from jaxgo.playing.policies.no_self_atari import careful_among
 from jaxgo.playing.policies.policy import Policy
@@ -71,16 +71,21 @@ class InOrder(Policy):
         return functools.reduce(operator.or_, waits) if waits else None
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
-        """Those of each in turn."""
-        found: list[Preference] = []
-        careful = None
+        """Those of each in turn, of the points that none of them knows to be illegal."""
+        careful: tuple[Coin, ...] = ()
+        asked = []
         for number, (policy, its) in enumerate(zip(self.policies, known), coin):
             begins = policy.careful(its, number)
             if begins is None:
-                found += [x._replace(careful=careful) for x in policy.preferences(g, lanes, points, its, number)]
+                asked.append((careful, functools.partial(policy.preferences, g, lanes, known=its, coin=number)))
             else:
-                careful = begins
-        return found if careful is None else [*found, careful_among(points, careful)]
+                careful += (begins,)
+        found = [of(points) for _, of in asked]
+        drawn = drawn_from(points, [x for each in found for x in each])
+        if drawn is not points:  # those that know nothing of that may have chosen among all
+            found = [each if any(x.possible for x in each) else of(drawn) for each, (_, of) in zip(found, asked)]
+        named = [x._replace(careful=coins) for each, (coins, _) in zip(found, asked) for x in each]
+        return [*named, careful_among(drawn, careful)] if careful else named
 
     def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:
         """By each in turn."""

@@ -44,12 +44,13 @@ class NoSelfAtari(Policy):
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """All points but those."""
-        return [careful_among(points, self.careful(known, coin))]
+        return [careful_among(points, (self.careful(known, coin),))]
 
     def __repr__(self) -> str:
         return self._named(p=probability_of(self.chance))
 
 
-def careful_among(points: Board, careful: Coin) -> Preference:
-    """A preference, always heeded, for all that may be drawn but self-ataris, where a coin says so."""
-    return Preference(points, jnp.full_like(careful.chance, CHANCES), careful.number, careful=careful, or_pass=True)
+def careful_among(points: Board, careful: tuple[Coin, ...]) -> Preference:
+    """A preference, always heeded, for all that may be drawn but self-ataris, where one of the coins says so."""
+    always = jnp.full_like(careful[0].chance, CHANCES)
+    return Preference(points, always, careful[0].number, careful=careful, or_pass=True)

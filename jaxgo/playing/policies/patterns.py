@@ -38,7 +38,8 @@ class Patterns(Policy):
     """Plays, where it is asked, by MoGo's order:
 
      1. `save`: where the last move stands beside chains of the mover that are in atari, a move that saves one: one after which it
-        has two liberties or more, or one that captures on a liberty of an enemy chain which touches it;
+        has two liberties or more, not counting what is captured, or one that captures on a liberty of an enemy chain which
+        touches it;
      2. `match`: a move on one of the eight points around the last move, where a 3x3 pattern matches (`pattern_table.PATTERNS`);
      3. `capture`: a capture on one of these points.
 

@@ -111,7 +111,8 @@ class Policy:
         raise NotImplementedError
 
     def careful(self, known: Any, coin: int) -> Coin | None:
-        """The coin that says whether self-ataris are passed over among what the policies after it prefer; None: as before it."""
+        """A coin that says whether self-ataris are passed over among what the policies after it prefer, beside those of the
+        policies before it; None where it adds none."""
         return None
 
     def after(self, g: Geometry, lanes: Lanes, known: Any) -> Lanes:

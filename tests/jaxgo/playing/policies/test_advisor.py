@@ -77,6 +77,30 @@ def test_a_new_table_is_not_compiled_for():
     assert len(jobs._compiled) == compiled
 
 
+@pytest.mark.parametrize("others", [[jaxgo.Capture(1e-6)], [jaxgo.Patterns(1e-6)], [jaxgo.NoSelfAtari(1e-6), jaxgo.Capture(1e-6)]])
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_suicide_is_passed_over_whoever_knows_it(others, first):
+    """Policies that look for captures know some suicides beforehand: the next best suggestion is played all the same."""
+    position = jaxgo.Position.from_ascii(". X . . .\nX X . . .\n. . . . .\n. . . . .\n. . . . .", to_play=jaxgo.WHITE)
+    visits, results = np.full((2, 1, 25), 10, np.int32), np.zeros((2, 1, 25), np.int32)
+    results[1, 0, [0, 24]] = 20, 18  # White's best is suicide, the next best is not
+    advisor = jaxgo.Advisor(1.0, jaxgo.AdvisorTable(5, "point", visits=visits, results=results))
+    played = jaxgo.playouts(position, 200, moves=True, max_plies=1, policy=[advisor, *others] if first else [*others, advisor])
+    assert (played.moves[0, :, 0] == 24).all()
+
+
+def test_beside_captures_it_suggests_what_it_does_alone():
+    position = jaxgo.Position.empty(5)
+    table = jaxgo.AdvisorTable(5, "point").update(jaxgo.playouts(position, 200, moves=True), position)
+    played = jaxgo.playouts(position, 100, seed=3, moves=True, policy=[jaxgo.Advisor(1.0, table, exploration=0.0), jaxgo.Capture()])
+    advice = scalar_policies.advice(table, 0.0, 7)
+    made = scalar_policies.choices(
+        Game(5), played, 0, 100, lambda game, moves: [*advice(game, moves), *scalar_policies.captures(game)]
+    )
+    assert len(made) > 2_000
+    assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
+
+
 def test_an_empty_table_has_no_advice():
     """The next policy is asked then: here none, and so the playouts are uniform."""
     position = jaxgo.Position.empty(5)

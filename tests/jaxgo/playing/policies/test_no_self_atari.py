@@ -125,6 +125,19 @@ def test_it_goes_for_what_comes_after_it(policy, sets):
     assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
 
 
+def test_of_several_any_refuses_them():
+    """One that is never asked switches none off; and after each it goes for what that goes for."""
+    position = jaxgo.Position.empty(5)
+    alone = jaxgo.playouts(position, 100, seed=3, moves=True, policy=jaxgo.NoSelfAtari())
+    other = jaxgo.playouts(position, 100, seed=3, moves=True, policy=[jaxgo.NoSelfAtari(), jaxgo.NoSelfAtari(0.0)])
+    np.testing.assert_array_equal(other.moves, alone.moves)
+    policy = [jaxgo.NoSelfAtari(), jaxgo.Capture(), jaxgo.NoSelfAtari(0.5)]
+    played = jaxgo.playouts(position, 100, seed=3, moves=True, policy=policy)
+    made = scalar_policies.choices(Game(5), played, 0, 100, scalar_policies.no_self_atari(scalar_policies.captures))
+    assert len(made) > 2_000
+    assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
+
+
 def test_what_comes_before_it_is_left_alone():
     """Of the matches of a policy that comes first, some are self-ataris, and are played."""
     sets = scalar_policies.patterns(save=False, match=True, capture=False)
