@@ -119,8 +119,15 @@ class Player(Protocol):
     def compile(self, size: int) -> None:
         """Compiles for a board size, so that no clock runs meanwhile."""
 
-    def prepare(self, position: Position, history: np.ndarray | None) -> "Search | FlatSearch":
-        """The search of a position, to be run and looked at step by step; `choice` is what it would play."""
+    def prepare(
+        self, position: Position, history: np.ndarray | None, seconds: float | None = None
+    ) -> "Search | FlatSearch":  # fmt: skip
+        """The search of a position, to be run and looked at step by step; `choice` is what it would play.
+
+        Args:
+          position, history: as in `genmove`.
+          seconds: for the whole move, of which what policies learn first is to take a part; None without a clock.
+        """
 
     def choice(self) -> Choice:
         """What the search prepared last would play now."""

@@ -203,17 +203,19 @@ class FlatPlayer(Player):
         if self.restrictions is not None:
             _restricted(useful, Position.empty(size), None, self.restrictions)
 
-    def prepare(self, position: Position, history: np.ndarray | None) -> FlatSearch:
+    def prepare(self, position: Position, history: np.ndarray | None, seconds: float | None = None) -> FlatSearch:
         """A search of the position, with random numbers of its own."""
-        return alone(self.prepare_in_steps(position, history))
+        return alone(self.prepare_in_steps(position, history, seconds))
 
-    def prepare_in_steps(self, position: Position, history: np.ndarray | None) -> Steps[FlatSearch]:
+    def prepare_in_steps(
+        self, position: Position, history: np.ndarray | None, seconds: float | None = None
+    ) -> Steps[FlatSearch]:  # fmt: skip
         """`prepare`, among others (`search.in_steps`)."""
         check_one_position(position)
         useful = yield from useful_moves_in_steps(position, history)
         if self.restrictions is not None:
             useful = _restricted(useful, position, history, self.restrictions)
-        policy = from_here(self.policy if self._lessons is None else self._lessons.hold(position), position)
+        policy = from_here(self.policy if self._lessons is None else self._lessons.hold(position, seconds), position)
         self.search = FlatSearch(
             position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & checks.INT32_MAX,
             resign=self.resign, devices=self.devices, policy=policy, restrictions=self.restrictions,
@@ -230,7 +232,7 @@ class FlatPlayer(Player):
     ) -> Steps[Choice]:
         check_thinking(limits, progress, stop)
         before = seconds_of(self._lessons)
-        search = yield from self.prepare_in_steps(position, history)
+        search = yield from self.prepare_in_steps(position, history, limits.seconds)
         if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
             return passing(position.size**2)
         left = None if limits.seconds is None else max(0.0, limits.seconds - (seconds_of(self._lessons) - before))

@@ -3,7 +3,8 @@
 As Akimot's advisor did, policies that know nothing at first (`jaxgo.Advisor` without a table, `jaxgo.LastGoodReply` without
 replies) learn from the results of playouts, batch by batch. A bot teaches them by playouts of each position that it is to move
 in, which ask what has been learned until then; what they know goes with them from move to move. So its moves depend on the
-positions that it was asked about before, and on nothing else.
+positions that it was asked about before, and on nothing else; where a clock limits a move, a lesson takes a part of its time at
+most, but for its first batch, and they depend on that too.
 """
 
 import time
@@ -18,6 +19,8 @@ from jaxgo.running.request import Seed, seed_words
 
 #: Batches of a lesson, between which the policies learn, and playouts of each.
 BATCHES, PLAYOUTS = 4, 512
+#: The part of a move's time that a lesson may take before another batch.
+SHARE = 0.15
 #: The seed of lessons is that of the bot and this, so that its search plays other playouts.
 SEED = 0x1E550
 
@@ -44,14 +47,20 @@ class Lessons:
         """The policies on boards of a size before they have learned anything."""
         return begun(self._given, size)
 
-    def hold(self, position: Position) -> Policies:
-        """The policies after a lesson on a position; on the one that the last lesson was on, there is none."""
+    def hold(self, position: Position, seconds: float | None = None) -> Policies:
+        """The policies after a lesson on a position; on the one that the last lesson was on, there is none.
+
+        Args:
+          position: one that is not over.
+          seconds: for the move, lesson and all; None without a clock.
+        """
         start, position = time.monotonic(), jax.device_get(position)
         if position.size != self._size:
             self._size, self._known, self._stream, self._position = position.size, self.begin(position.size), self._first, b""
         told = b"".join(x.tobytes() for x in jax.tree.leaves(position))
         if told != self._position:
-            self._known, self._position = self._taught(self._known, position, self._stream), told
+            until = None if seconds is None else start + SHARE * seconds
+            self._known, self._position = self._taught(self._known, position, self._stream, until), told
             self._stream += 1
         self.seconds += time.monotonic() - start
         return self._known
@@ -60,10 +69,12 @@ class Lessons:
         """Compiles what a lesson needs, so that no clock runs meanwhile."""
         self._taught(self.begin(size), Position.empty(size), self._first)
 
-    def _taught(self, known: Policies, position: Position, stream: int) -> Policies:
-        """The policies after a lesson on a position that is not over."""
+    def _taught(self, known: Policies, position: Position, stream: int, until: float | None = None) -> Policies:
+        """The policies after a lesson on a position that is not over, in which no batch but the first begins after `until`."""
         policies = each_of(known)
         for batch in range(BATCHES):
+            if batch and until is not None and time.monotonic() >= until:
+                break
             played = jaxgo.playouts(
                 position, PLAYOUTS, moves=True, policy=from_here(policies, position), seed=self._seed, streams=np.array([stream]),
                 first_playout=batch * PLAYOUTS, devices=self._devices,

@@ -99,7 +99,7 @@ class TreePlayer(Player):
         """The policies before they have learned anything."""
         return begun(self.policy, size)
 
-    def prepare(self, position: Position, history: np.ndarray | None) -> Search:
+    def prepare(self, position: Position, history: np.ndarray | None, seconds: float | None = None) -> Search:
         """The search of a position: the present one, moved on or back, where the game has gone there."""
         check_one_position(position)
         if self.search is not None and not self._follow(position, history):
@@ -110,7 +110,7 @@ class TreePlayer(Player):
             self.search = self._search(position, policy, history=history)
         is_shared = self.options.get("device") is not None  # and plays by the policy that it was made for
         if self._lessons is not None or (are_of_place(policy) and not is_shared):
-            known = policy if self._lessons is None else self._lessons.hold(position)
+            known = policy if self._lessons is None else self._lessons.hold(position, seconds)
             self.search.play_by(from_here(known, position))
         return self.search
 
@@ -119,7 +119,7 @@ class TreePlayer(Player):
     ) -> Choice:
         check_thinking(limits, progress, stop)
         before = seconds_of(self._lessons)
-        search = self.prepare(position, history)
+        search = self.prepare(position, history, limits.seconds)
         if passing_wins(position, search.komi) and not search.cleanup:
             return passing(position.size**2)
         seconds = limits.seconds

@@ -230,7 +230,7 @@ class Rounds:
             raise
         if self._helpers > 1:
             self._look_ahead()
-        self._take(oldest, results)
+        self._take(self._tree, oldest, results)
         self._under_way.popleft()
         self.seconds["back up"] += time.perf_counter() - start
 
@@ -247,8 +247,9 @@ class Rounds:
                 self._helpers, self._tree.arrays, self._terms, round.leaves, round.rows, round.deepest, results
             )  # fmt: skip
 
-    def _take(self, done: _Round, results: Rows) -> None:
-        tree, plies, held = self._tree, results.events.shape[2], self._played
+    def _take(self, tree: Tree, done: _Round, results: Rows) -> None:
+        """Adds what playouts of a round have brought to a tree."""
+        plies, held = results.events.shape[2], self._played
         if done.deepest > len(held.line) or plies >= held.plays.shape[2]:
             held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * done.deepest)
         played = results.events, *held[1:]
@@ -265,11 +266,7 @@ class Rounds:
             tree.arrays, self._rule, self._ties.table, self._device.playouts, 1, self._settings.depth, self._values, self._black,
             self._constants, 0, none, none, columns,
         )  # fmt: skip
-        own, self._tree = self._tree, tree
-        try:
-            self._take(_Round(none, none, 0), self._nothing)
-        finally:
-            self._tree = own
+        self._take(tree, _Round(none, none, 0), self._nothing)
         if self._helpers > 1:
             nothing = self._nothing
             earn_ahead(tree.arrays, self._terms, none, none, tuple(nothing), (nothing.events, *self._played[1:]), NOT_AHEAD)

@@ -144,9 +144,10 @@ class Thinker:
         """
         position, player = game.turn(colour), self.player(komi, cleanup, restrictions)
         say = None if report is None else lambda _: report(player, False)
-        if isinstance(player, TreePlayer):  # a large tree takes its time to follow the game, which the clock counts too
-            player.prepare(position, game.history)
         limits = self._limits(player, None if deadline is None else deadline - time.monotonic())
+        if isinstance(player, TreePlayer):  # a large tree takes its time to follow the game, which the clock counts too
+            player.prepare(position, game.history, limits.seconds)
+            limits = self._limits(player, None if deadline is None else deadline - time.monotonic())
         try:
             choice = player.genmove(position, game.history, limits, say, stop)
             late = deadline is not None and time.monotonic() >= deadline and not (stop is not None and stop())

@@ -349,7 +349,7 @@ def test_streams_of_a_round_that_counts_are_not_drawn_again():
     while not rounds.done:
         rounds.wait(None)
     oldest = rounds._under_way[0]
-    rounds._take(oldest, rounds._device.rows(oldest.call))
+    rounds._take(search.tree, oldest, rounds._device.rows(oldest.call))
     search.abandon()
     assert search.visits > visits and rounds._streams == after
     assert search.launch(10_000)

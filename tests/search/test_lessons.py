@@ -188,6 +188,23 @@ def test_mercy_is_of_the_position_that_is_searched(monkeypatch, learner):
     player.search.close()
 
 
+@pytest.mark.parametrize(("seconds", "batches"), [(None, BATCHES), (1000.0, BATCHES), (20.0, 3), (1.0, 1)])
+def test_a_lesson_takes_a_part_of_a_moves_time(monkeypatch, seconds, batches):
+    """At most, but for its first batch; here each takes a second."""
+    now, taught = [100.0], []
+
+    def learnt(position, count, **_):
+        now[0] += 1.0
+        taught.append(count)
+
+    monkeypatch.setattr(lessons_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(lessons_module.jaxgo, "playouts", learnt)
+    monkeypatch.setattr(jaxgo.LastGoodReply, "learnt", lambda self, *_, **__: self)
+    lessons = Lessons(jaxgo.LastGoodReply())
+    lessons.hold(START, seconds)
+    assert taught == [PLAYOUTS] * batches and lessons.seconds == batches
+
+
 def test_boards_of_any_size_suit_a_gtp_engine_that_learns():
     table = Table(EngineOptions(size=5, policy=[jaxgo.Advisor(0.5), jaxgo.Capture(0.5)]))
     table.clear(9)
