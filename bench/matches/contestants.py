@@ -269,18 +269,14 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
             reason = str(error.__cause__).replace("with commas between them", "with + between them")
             raise UsageError(f"{text}: policy={settings['policy']}: {reason}") from None
     if has_tree(bot):
-        # As on CPUs, so that matches are the same on all machines.
-        given = [settings.get(name, getattr(args, name)) for name in _OF_TREES]
-        try:
-            rounds = suited(args.size, None, *given, policy=asks(options.get("policy")))
-        except ValueError as error:
-            raise UsageError(f"{text}: {error}") from None
-        options |= dict(zip(_OF_TREES, rounds))
         options |= {name: settings[name] for name in _OF_SEARCHES if name in settings}
     visits, seconds = (settings.get(name, getattr(args, name)) for name in _LIMITS)
     if visits is None and seconds is None:
         visits = DEFAULT_VISITS
     try:
+        if has_tree(bot):  # rounds as on CPUs, so that matches are the same on all machines
+            given = [settings.get(name, getattr(args, name)) for name in _OF_TREES]
+            options |= dict(zip(_OF_TREES, suited(args.size, None, *given, policy=asks(options.get("policy")))))
         knowledge = settings.pop("knowledge", args.knowledge)
         of_rule, of_knowledge = ({k: v for k, v in settings.items() if k in names} for names in (fields, _OF_KNOWLEDGE))
         if has_tree(bot) and (of_rule or of_knowledge or knowledge is not None):

@@ -8,6 +8,7 @@
 
 import contextlib
 import fcntl
+import io
 import json
 import os
 import pathlib
@@ -109,7 +110,7 @@ class Journal:
         """The games noted; the end of a line that was being written when its process was killed is cut off."""
         self._file.seek(0)
         games, good = {}, 0
-        for line in self._file.readall().splitlines(keepends=True):
+        for line in io.BytesIO(self._file.readall()):
             if not line.endswith(b"\n"):
                 break
             try:

@@ -38,6 +38,16 @@ def test_a_line_that_was_being_written_does_not_count(folder):
     assert [json.loads(line)["number"] for line in (folder / "games.jsonl").read_text().splitlines()] == [2, 1, 3]
 
 
+def test_no_game_is_cut_off_behind_an_odd_line(folder):
+    """An editor may have put other whitespace into it; lines end with a newline alone."""
+    path = folder / "games.jsonl"
+    path.write_bytes(path.read_bytes().replace(b", ", b",\r ", 1))
+    before = path.read_bytes()
+    with Journal(str(folder), CONDITIONS) as journal:
+        assert set(journal.games) == {1, 2}
+    assert path.read_bytes() == before
+
+
 def test_a_game_that_could_not_be_written_leaves_no_trace(folder, monkeypatch):
     """As on a full disk, in the middle of its line; what is on the disk is told of."""
     with Journal(str(folder), CONDITIONS) as journal:
