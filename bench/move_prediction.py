@@ -3,8 +3,9 @@
     python -m bench.move_prediction [GAMES.sgf] [--from N] [--output WEIGHTS.npz] [--json]
 
 The games are one SGF record a line. In each position from move N on, moves are as likely as weights say, of what the device says
-of them (`jaxgo.FEATURES`), of their lines, and of what lies on the eight points around them, turned and mirrored alike; fitted
-are those under which the moves that were played are the most likely (a conditional logit with a penalty on their squares).
+of them (`jaxgo.FEATURES`), of their lines, of how far from the last two moves they are, and of what lies around them, turned and
+mirrored alike: on eight points, on twelve, and which chains on the four sides (`search.shapes`). Fitted are those under which the
+moves that were played are the most likely (a conditional logit with a penalty on their squares).
 Every fifth game is left out first: in these, how often the move played was the likeliest, or among the first three or five, and
 the mean surprise, minus the logarithm of its chance. The weights that are written are fitted to all of the games then.
 `search.Knowledge` takes them: `search.MoveWeights.load("WEIGHTS.npz")`.
@@ -30,8 +31,9 @@ from jaxgo.board.geometry import geometry
 from jaxgo.commands import arguments
 from jaxgo.commands.tables import make_console, print_table
 from jaxgo.playing.features import FEATURES
-from jaxgo.playing.policies import pattern_table
-from search.move_weights import DOUBLE, LINES, MoveWeights, line_of
+from search import surroundings
+from search.move_weights import DISTANCES, DOUBLE, LINES, MoveWeights, line_of
+from search.shapes import PATTERNS, SIDES, alike, turned_sides
 
 #: Games that Pachi 12.90 played against itself, without a network, with 1,000 playouts a move, from one to six random moves on.
 GAMES = pathlib.Path(__file__).parents[1] / "games" / "pachi-9x9.sgf"
@@ -43,13 +45,18 @@ PENALTY = 2.0
 #: One game in so many is left out.
 LEFT_OUT = 5
 AT_ONCE = 4096
+#: Where what is said of a move begins: features, lines, patterns, distances from the last move and from the one before it, sides,
+#: and shapes.
+COLUMNS = np.cumsum([0, len(FEATURES), LINES, PATTERNS, DISTANCES, DISTANCES, SIDES])
 
 
 class Moves(NamedTuple):
     """Moves of positions that may be useful; M in all, of B positions one after the other."""
 
     said: scipy.sparse.csr_matrix
-    """float64 [M, F + LINES + 65,536]: 1 where a feature, a line or a pattern (the least of those that are alike) is a move's."""
+    """float64 [M, n]: 1 where a feature, a line and so on is a move's, in the order of `COLUMNS`, and then of `shapes`."""
+    shapes: np.ndarray
+    """int64 [n - COLUMNS[-1]], rising: the least of the numbers of those that are alike."""
     first: np.ndarray
     """int [B]: the first move of each position."""
     played: np.ndarray
@@ -63,7 +70,7 @@ class Moves(NamedTuple):
         lengths = (ends - self.first)[wanted]
         first = np.cumsum(lengths) - lengths
         rows = np.repeat(self.first[wanted] - first, lengths) + np.arange(lengths.sum())
-        return Moves(self.said[rows], first, first + (self.played - self.first)[wanted], self.game[wanted])
+        return Moves(self.said[rows], self.shapes, first, first + (self.played - self.first)[wanted], self.game[wanted])
 
 
 def read(path: pathlib.Path, begin: int) -> Moves:
@@ -100,35 +107,38 @@ def describe(before: jaxgo.Position, last: np.ndarray, one_before: np.ndarray, p
     """What is said of the moves after each last move, `played` among them; positions of which it is none are left out."""
     size, count = before.size, len(last)
     words, ko, passes, black = jaxgo.Leaves.arguments_of(before)
-    parts, index, line = [], geometry(size).index_of_point[:-1], line_of(size)
-    leaves, alike = jaxgo.Leaves(size, min(count, AT_ONCE), 1, features=True), pattern_table.alike()
-    played_rows, of_games, lengths = [], [], []
+    index, line = geometry(size).index_of_point[:-1], line_of(size)
+    leaves = jaxgo.Leaves(size, min(count, AT_ONCE), 1, features=True)
+    columns, shapes, played_rows, of_games, lengths = [], [], [], [], []
     try:
         for part in (slice(i, i + AT_ONCE) for i in range(0, count, AT_ONCE)):
             call = leaves.submit(
                 words[part], ko[part], passes[part], black[part], last[part], np.arange(count)[part], one_before[part]
             )
             found = leaves.gather(call)
-            useful = found.useful
-            known = useful[np.arange(len(useful)), played[part]]
-            useful, features = useful[known], bits(found.features[known])[..., index]
-            own, opp = (bits(half[known])[:, index] for half in np.split(found.words, 2, axis=1))
+            known = found.useful[np.arange(len(found.useful)), played[part]]
+            useful, features = found.useful[known], bits(found.features[known])[..., index]
             row, point = np.nonzero(useful)
-            patterns = alike[numbers(own, opp, size)[row, point]]
-            move, feature = np.nonzero(features[row, :, point])
-            every = np.arange(len(row))
-            column = [feature, len(FEATURES) + line[point], len(FEATURES) + LINES + patterns]
-            at = np.concatenate([move, every, every]), np.concatenate(column)
-            width = len(FEATURES) + LINES + (1 << 16)
-            parts.append(scipy.sparse.csr_matrix((np.ones(len(at[0])), at), shape=(len(row), width)))
+            shape, sides = (numbers[row, point] for numbers in surroundings.numbers(size, found.words[known]))
+            features = np.where(features[row, :, point], np.arange(len(FEATURES)), -1)
+            from_moves = [distances(size, other[part][known][row], point) for other in (last, one_before)]
+            pattern, sides = alike(shape & PATTERNS - 1), alike(sides, turned_sides)
+            others = [np.where(x < 0, -1, x + begin) for x, begin in zip([line[point], pattern, *from_moves, sides], COLUMNS[1:])]
+            columns.append(np.column_stack([features, *others]))
+            shapes.append(alike(shape))
             lengths.append(useful.sum(axis=1))
             played_rows.append(np.cumsum(useful, axis=1)[np.arange(len(useful)), played[part][known]] - 1)
             of_games.append(game[part][known])
     finally:
         leaves.close()
+    of_shapes, of_move = np.unique(np.concatenate(shapes), return_inverse=True)
+    column = np.column_stack([np.concatenate(columns), COLUMNS[-1] + of_move])
+    move, which = np.nonzero(column >= 0)
+    at = move, column[move, which]
+    said = scipy.sparse.csr_matrix((np.ones(len(move)), at), shape=(len(column), COLUMNS[-1] + len(of_shapes)))
     many = np.concatenate(lengths)
     first = np.cumsum(many) - many
-    return Moves(scipy.sparse.vstack(parts).tocsr(), first, first + np.concatenate(played_rows), np.concatenate(of_games))
+    return Moves(said, of_shapes, first, first + np.concatenate(played_rows), np.concatenate(of_games))
 
 
 def bits(words: np.ndarray) -> np.ndarray:
@@ -136,14 +146,11 @@ def bits(words: np.ndarray) -> np.ndarray:
     return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little").astype(bool)
 
 
-def numbers(own: np.ndarray, opp: np.ndarray, size: int) -> np.ndarray:
-    """int [B, P]: the numbers of the patterns around all points, as in `search.MoveWeights`."""
-    out = np.zeros(own.shape, np.int64)
-    for shift, stones in ((0, own), (8, opp)):
-        padded = np.pad(stones.reshape(-1, size, size), ((0, 0), (1, 1), (1, 1)), constant_values=True).astype(np.int64)
-        for i, (dy, dx) in enumerate(pattern_table.STEPS):
-            out |= padded[:, 1 + dy : 1 + dy + size, 1 + dx : 1 + dx + size].reshape(out.shape) << shift + i
-    return out
+def distances(size: int, others: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """How far points are from other moves, as `search.MoveWeights` counts it; -1 where these are no points."""
+    rows, columns = (np.abs(x - y) for x, y in zip(np.divmod(others, size), np.divmod(points, size)))
+    far = np.minimum(rows + columns + np.maximum(rows, columns), DISTANCES - 1)
+    return np.where((others >= 0) & (others < size * size), far, -1)
 
 
 def chances(moves: Moves, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -156,10 +163,11 @@ def chances(moves: Moves, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return strengths / totals[position], sums[moves.played] - most - np.log(totals)
 
 
-def fit(moves: Moves, patterns: bool = True) -> np.ndarray:
-    """The weights, in nats, with those of patterns or all of these 0."""
+def fit(moves: Moves, without: Sequence[slice] = ()) -> np.ndarray:
+    """The weights, in nats, those of some columns 0."""
     common = np.asarray(moves.said.sum(axis=0)).ravel() >= SEEN
-    common[len(FEATURES) + LINES :] &= patterns
+    for columns in without:
+        common[columns] = False
     used = moves._replace(said=moves.said[:, common])
     transposed, observed = used.said.T.tocsr(), np.asarray(used.said[used.played].sum(axis=0)).ravel()
 
@@ -173,12 +181,24 @@ def fit(moves: Moves, patterns: bool = True) -> np.ndarray:
     return weights
 
 
-def in_units(weights: np.ndarray) -> MoveWeights:
-    """Weights in nats as whole numbers; each pattern has that of those that are alike."""
+def in_units(weights: np.ndarray, shapes: np.ndarray) -> MoveWeights:
+    """Weights in nats as whole numbers; each pattern has that of those that are alike, and shapes of weight 0 are left out."""
     whole = np.round(weights * DOUBLE / np.log(2))
-    features, lines, patterns = np.split(whole, [len(FEATURES), len(FEATURES) + LINES])
-    patterns = np.clip(patterns, -127, 127)[pattern_table.alike()]
-    return MoveWeights(features.astype(np.int16), lines.astype(np.int16), patterns.astype(np.int8))
+    features, lines, patterns, last, before, sides, of_shapes = np.split(whole, COLUMNS[1:])
+    patterns, sides, of_shapes = (np.clip(x, -127, 127).astype(np.int8) for x in (patterns, sides, of_shapes))
+    return MoveWeights(
+        features.astype(np.int16), lines.astype(np.int16), patterns[alike(np.arange(PATTERNS))],
+        np.stack([last, before]).astype(np.int16), sides[alike(np.arange(SIDES), turned_sides)],
+        shapes[of_shapes != 0].astype(np.int32), of_shapes[of_shapes != 0],
+    )  # fmt: skip
+
+
+def in_nats(weights: MoveWeights, shapes: np.ndarray) -> np.ndarray:
+    """The way back, for moves with these shapes."""
+    known = dict(zip(weights.shapes.tolist(), weights.shape_weights.tolist()))
+    of_shapes = [known.get(shape, 0) for shape in shapes.tolist()]
+    of_others = weights.features, weights.lines, weights.patterns, *weights.distances, weights.sides
+    return np.concatenate([*of_others, of_shapes]) * np.log(2) / DOUBLE
 
 
 def judge(name: str, moves: Moves, weights: np.ndarray) -> dict:
@@ -215,17 +235,17 @@ def main(given: Sequence[str] | None = None) -> int:
     if out.all() or not out.any():
         parser.error(f"{asked.games} must have moves of {LEFT_OUT} games or more, of which one in {LEFT_OUT} is left out")
     kept, left = moves.of(~out), moves.of(out)
-    now = MoveWeights.fitted()
-    standing = np.concatenate([now.features, now.lines, now.patterns]) * np.log(2) / DOUBLE
+    patterns, rest = slice(*COLUMNS[2:4]), slice(COLUMNS[3], None)
     candidates = {
-        "none": np.zeros(moves.said.shape[1]), "of features and lines": fit(kept, patterns=False), "of patterns too": fit(kept),
-        "that come with jaxgo": standing,
+        "none": np.zeros(moves.said.shape[1]), "of features and lines": fit(kept, [patterns, rest]),
+        "of patterns too": fit(kept, [rest]), "of distances and sides too": fit(kept, [slice(COLUMNS[-1], None)]),
+        "of shapes too": fit(kept), "that come with jaxgo": in_nats(MoveWeights.fitted(), moves.shapes),
     }  # fmt: skip
     settings = {"games": asked.games.name, "positions": len(moves.game), "left_out": int(out.sum()), "from": asked.begin}
     made = report.begin("move_prediction", hardware.describe(), settings) | {"software": hardware.versions()}
     made["results"] = [judge(name, left, weights) for name, weights in candidates.items()]
     if asked.output:
-        in_units(fit(moves)).save(asked.output)
+        in_units(fit(moves), moves.shapes).save(asked.output)
     if asked.json:
         print(json.dumps(made, indent=1, allow_nan=False))
         return 0

@@ -41,8 +41,8 @@ class Scratch(NamedTuple):
 
     first: np.ndarray
     """int16 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
-    weights: np.ndarray
-    """int64 [32 W]."""
+    room: priors.Room
+    """For prior playouts."""
 
 
 @compiled
@@ -63,7 +63,7 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
       scratch: room, a `Scratch`.
     """
     memory, terms = Memory(*memory), Terms(*terms[:-2], KnowledgeNumbers(*terms[-2]), Places(*terms[-1]))
-    results, played, scratch = Rows(*results), Played(*played), Scratch(*scratch)
+    results, played, scratch = Rows(*results), Played(*played), Scratch(scratch[0], priors.Room(*scratch[1]))
     playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])
@@ -79,7 +79,9 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
         if x.state == NEW:
             describe(memory, terms, leaf, results.positions[row])
             if len(memory.priors):
-                priors.note(memory.priors[leaf], terms.known, results.positions[row], at, scratch.weights)
+                above = parent_of(memory, leaf)
+                before = NONE if above == NONE else np.int64(memory.nodes[above].move)
+                priors.note(memory.priors[leaf], terms.known, results.positions[row], at, np.int64(x.move), before, scratch.room)
         scratch.first[:] = 0
         if terms.credit == AMAF and row != NONE and not with_moves:
             for player in range(2):

@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxgo.base import checks
 from jaxgo.board.geometry import geometry
+from search import shapes
 from search.move_weights import MoveWeights, line_of, strengths
 
 #: Prior playouts of a move that are won, or lost, at most: they are held in a byte each.
@@ -48,7 +49,9 @@ class Knowledge:
         g, weights = geometry(size), self.weights
         return KnowledgeNumbers(
             self.even, self.likely, weights.features.astype(np.int64), weights.lines[line_of(size)].astype(np.int64),
-            np.array(weights.patterns), strengths(), g.word_of_row.astype(np.int64), g.shift_of_row.astype(np.int64),
+            np.array(weights.patterns), weights.distances.astype(np.int64), np.array(weights.sides),
+            shapes.table(weights.shapes.astype(np.int64), weights.shape_weights), strengths(), g.word_of_row.astype(np.int64),
+            g.shift_of_row.astype(np.int64),
         )  # fmt: skip
 
 
@@ -63,6 +66,12 @@ class KnowledgeNumbers(NamedTuple):
     """int64 [P]: weights of the points, by their lines."""
     patterns: np.ndarray
     """int8 [65,536]: weights."""
+    distances: np.ndarray
+    """int64 [2, 18]: weights."""
+    sides: np.ndarray
+    """int8 [4,096]: weights."""
+    shapes: np.ndarray
+    """uint32 [n]: a table of weights (`search.shapes.table`)."""
     strengths: np.ndarray
     """float64: of weights from -`LIMIT` to `LIMIT`."""
     words: np.ndarray
@@ -73,5 +82,8 @@ class KnowledgeNumbers(NamedTuple):
     @classmethod
     def none(cls) -> "KnowledgeNumbers":
         """Where nothing is known."""
-        no_numbers = np.empty(0, np.int64)
-        return cls(0, 0, no_numbers, no_numbers, np.empty(0, np.int8), np.empty(0), no_numbers, no_numbers)
+        no_numbers, no_weights = np.empty(0, np.int64), np.empty(0, np.int8)
+        return cls(
+            0, 0, no_numbers, no_numbers, no_weights, np.empty((2, 0), np.int64), no_weights, np.empty(0, np.uint32), np.empty(0),
+            no_numbers, no_numbers,
+        )  # fmt: skip

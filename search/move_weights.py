@@ -11,12 +11,13 @@ import functools
 import os
 import pathlib
 import zlib
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from jaxgo.base import checks, saved
 from jaxgo.playing.features import FEATURES
+from search.shapes import PATTERNS, SHAPES, SIDES, alike
 
 #: A strength of two, in these units.
 DOUBLE = 16
@@ -24,8 +25,10 @@ DOUBLE = 16
 LIMIT = 1023
 #: Lines from the edge that are told apart; those further in are as the last one.
 LINES = 5
+#: Distances from another move that are told apart; those further are as the last one.
+DISTANCES = 18
 #: Of the files that `MoveWeights.save` writes.
-FORMAT = 1
+FORMAT = 2
 #: Fitted to games of Pachi against itself by `python -m bench.move_prediction`.
 FITTED = pathlib.Path(__file__).with_suffix(".npz")
 
@@ -40,6 +43,12 @@ class MoveWeights:
       patterns: int8 [65,536], of what lies on the eight points around it, by number: bit i is set where the i-th of them, in rows
         from the top, has a stone of the mover's or lies outside of the board, bit 8 + i where it has one of the other's or lies
         outside.
+      distances: int16 [2, 18], of how far from the last move (0) and the one before it (1) it is: columns plus rows plus the
+        larger of these; the last holds for all that are further.
+      sides: int8 [4,096], of which chains are on its four sides, by number (`search.shapes`).
+      shapes: int32 [n], rising, and
+      shape_weights: int8 [n], of what lies on the twelve points around it, by number: the least of those of shapes that are the
+        same turned and mirrored, of each that has a weight.
 
     Raises:
       ValueError: an array is not as it must be.
@@ -48,31 +57,45 @@ class MoveWeights:
     features: np.ndarray
     lines: np.ndarray
     patterns: np.ndarray
+    distances: np.ndarray
+    sides: np.ndarray
+    shapes: np.ndarray
+    shape_weights: np.ndarray
 
     def __post_init__(self):
-        shapes = {"features": ((len(FEATURES),), np.int16), "lines": ((LINES,), np.int16), "patterns": ((1 << 16,), np.int8)}
-        for name, (shape, dtype) in shapes.items():
+        forms = {
+            "features": ((len(FEATURES),), np.int16), "lines": ((LINES,), np.int16), "patterns": ((PATTERNS,), np.int8),
+            "distances": ((2, DISTANCES), np.int16), "sides": ((SIDES,), np.int8), "shapes": ((np.size(self.shapes),), np.int32),
+            "shape_weights": ((np.size(self.shapes),), np.int8),
+        }  # fmt: skip
+        for name, (shape, dtype) in forms.items():
             given = np.asarray(getattr(self, name))
             if given.shape != shape or given.dtype != dtype:
                 raise ValueError(f"{name} must be {np.dtype(dtype)} of shape {shape}, not {given.dtype} of {given.shape}")
             mine = given.copy()
             mine.setflags(write=False)
             object.__setattr__(self, name, mine)
+        known = self.shapes.astype(np.int64)
+        if ((known < 0) | (known >= SHAPES - 1) | (alike(known) != known)).any() or (np.diff(known) <= 0).any():
+            raise ValueError(f"shapes must be numbers below {SHAPES - 1}, rising, each the least of those that are alike")
 
     @classmethod
-    def of(cls, patterns: np.ndarray | None = None, lines: np.ndarray | None = None, **features: int) -> Self:
-        """Those of some features by name, such as `capture_one=32`, of lines and of patterns; all others 0.
+    def of(cls, **given: Any) -> Self:
+        """Those of some features by name, such as `capture_one=32`, and of other arrays by name; all others 0.
 
         Raises:
           TypeError, ValueError: there is no such feature, or a weight is not whole or beyond `LIMIT`; as of arrays.
         """
-        unknown = sorted(features.keys() - set(FEATURES))
+        nothing = {
+            "lines": np.zeros(LINES, np.int16), "patterns": np.zeros(PATTERNS, np.int8),
+            "distances": np.zeros((2, DISTANCES), np.int16), "sides": np.zeros(SIDES, np.int8), "shapes": np.empty(0, np.int32),
+            "shape_weights": np.empty(0, np.int8),
+        }  # fmt: skip
+        unknown = sorted(given.keys() - {*FEATURES, *nothing})
         if unknown:
             raise ValueError(f"features must be of {', '.join(FEATURES)}, not {', '.join(unknown)}")
-        return cls(
-            np.array([checks.integer(name, features.get(name, 0), -LIMIT, LIMIT) for name in FEATURES], np.int16),
-            np.zeros(LINES, np.int16) if lines is None else lines, np.zeros(1 << 16, np.int8) if patterns is None else patterns,
-        )  # fmt: skip
+        features = np.array([checks.integer(name, given.get(name, 0), -LIMIT, LIMIT) for name in FEATURES], np.int16)
+        return cls(features, **{name: given.get(name, zeros) for name, zeros in nothing.items()})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:

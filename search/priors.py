@@ -1,26 +1,49 @@
 """Prior playouts of a node's moves (see `search.knowledge`): worked out when the device has described it, and added to those that
 its moves have had whenever one is chosen; compiled."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from search import surroundings
 from search.compiled import part, rare
 from search.knowledge import MOST
-from search.move_weights import LIMIT
+from search.move_weights import DISTANCES, LIMIT
+from search.shapes import FREE, SPREAD
+
+
+class Room(NamedTuple):
+    """Room to work in."""
+
+    weights: np.ndarray
+    """int64 [32 W]."""
+    own: np.ndarray
+    """This and the rest as `search.surroundings.room` has them."""
+    opp: np.ndarray
+    classes: np.ndarray
+    chain: np.ndarray
+
+    @classmethod
+    def of(cls, size: int, words: int) -> "Room":
+        """On a board of this size, of so many words."""
+        return cls(np.empty(32 * words, np.int64), *surroundings.room(size))
 
 
 @rare
-def note(priors, known, found, at, weights):
-    """Turns what the device says of a node into prior playouts of its moves.
+def note(priors, known, found, at, last, before, room):
+    """Turns what the device says of a node, and the moves that led there, into prior playouts of its moves.
 
     Args:
       priors: uint8 [2, M], is filled with those won and those lost.
       known: a `KnowledgeNumbers`.
       found: uint32, the node's row of `jaxgo.running.leaf_results.Rows.positions`.
       at: the places of what stands there.
-      weights: int64 [32 W], scratch.
+      last, before: the last move and the one before it; what is no point is a pass, or not known.
+      room: a `Room`.
     """
+    weights = room.weights
     add_features(known, found, at, weights)
-    total, size = add_surroundings(known, found, at, weights), len(known.words)
+    total, size = add_surroundings(known, found, at, last, before, room), len(known.words)
     for point in range(size * size):
         y = point // size
         weight, won = weights[32 * known.words[y] + known.shifts[y] + point - size * y], np.int64(0)
@@ -45,20 +68,27 @@ def add_features(known, found, at, weights):
 
 
 @part
-def add_surroundings(known, found, at, weights):
-    """Adds lines and patterns, and makes of weights their places among the strengths, -1 where a point is no useful move. Returns
-    the strengths' sum."""
+def add_surroundings(known, found, at, last, before, room):
+    """Adds what is told by where points lie and what lies around them, and makes of weights their places among the strengths, -1
+    where a point is no useful move. Returns the strengths' sum."""
+    weights, classes = room.weights, room.classes
     words, size, total = len(weights) >> 5, len(known.words), 0.0
+    step = size + 2
+    surroundings.read_rows(known.words, known.shifts, found, at.words, room.own)
+    surroundings.read_rows(known.words, known.shifts, found, at.words + words, room.opp)
+    surroundings.look_at_chains(room.own, room.opp, classes, room.chain)
     for y in range(size):
-        mine, theirs, first = at.words, at.words + words, 32 * known.words[y] + known.shifts[y]
-        own = row(known, found, mine, y - 1), row(known, found, mine, y), row(known, found, mine, y + 1)
-        opp = row(known, found, theirs, y - 1), row(known, found, theirs, y), row(known, found, theirs, y + 1)
+        first = 32 * known.words[y] + known.shifts[y]
+        own, opp = surroundings.rows_around(room.own, y), surroundings.rows_around(room.opp, y)
         for x in range(size):
             point, i = size * y + x, first + x
             if (np.int64(found[at.useful_bits + (point >> 5)]) >> (point & 31)) & 1:
-                pattern = known.patterns[around(own, x) | (around(opp, x) << 8)]
-                weight = min(max(weights[i] + known.points[point] + pattern, -LIMIT), LIMIT)
-                weights[i] = weight + LIMIT
+                eight = surroundings.eight(own, opp, x)
+                weight = weights[i] + known.points[point] + known.patterns[eight]
+                weight += known.sides[surroundings.sides(classes, step * (y + 1) + x + 1, step)]
+                weight += weight_of_shape(known, eight | surroundings.four_beyond(own, opp, x))
+                weight += weight_of_distance(known, 0, last, y, x) + weight_of_distance(known, 1, before, y, x)
+                weights[i] = min(max(weight, -LIMIT), LIMIT) + LIMIT
                 total += known.strengths[weights[i]]
             else:
                 weights[i] = -1
@@ -66,22 +96,27 @@ def add_surroundings(known, found, at, weights):
 
 
 @part
-def row(known, found, begin, y):
-    """A row of the stones whose words begin there, with a bit more on each side; set is what lies outside of the board."""
-    size = len(known.words)
-    inside = (np.int64(1) << size) - 1
-    all_bits = (np.int64(4) << size) - 1
-    if y < 0 or y >= size:
-        return all_bits
-    stones = (np.int64(found[begin + known.words[y]]) >> known.shifts[y]) & inside
-    return (stones << 1) | (all_bits ^ (inside << 1))
+def weight_of_shape(known, number):
+    """That of what lies on twelve points, 0 where it has none (`search.shapes.table`)."""
+    last = len(known.shapes) - 1
+    place = ((number * SPREAD) & 0xFFFFFFFF) * len(known.shapes) >> 32
+    while True:
+        held = np.int64(known.shapes[place])
+        if held >> 8 == number:
+            return ((held & 255) ^ 128) - 128
+        if held == FREE:
+            return np.int64(0)
+        place = (place + 1) & last
 
 
 @part
-def around(rows, x):
-    """The eight bits around that of column x in the middle one of three such rows."""
-    above, beside, below = (rows[0] >> x) & 7, rows[1] >> x, (rows[2] >> x) & 7
-    return above | ((beside & 1) << 3) | (((beside >> 2) & 1) << 4) | (below << 5)
+def weight_of_distance(known, which, move, y, x):
+    """That of how far a point is from another move, 0 where that is no point."""
+    size = len(known.words)
+    if move < 0 or move >= size * size:
+        return np.int64(0)
+    rows, columns = abs(move // size - y), abs(move % size - x)
+    return known.distances[which, min(rows + columns + max(rows, columns), DISTANCES - 1)]
 
 
 @part

@@ -13,7 +13,7 @@ from jaxgo.results import outcome
 from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import Places, Room, Rows
 from jaxgo.running.request import Seed, seed_words
-from search import descent, histories
+from search import descent, histories, priors
 from search.backup import Scratch, strike, take_results, take_round_back
 from search.compiled import plain
 from search.descent import Constants, Ties, choose_and_ask
@@ -120,7 +120,7 @@ class Rounds:
         moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = plain(Scratch(
-            np.empty((2, 2, moves), np.int16), np.empty(16 * tree.memory.words.shape[1], np.int64)
+            np.empty((2, 2, moves), np.int16), priors.Room.of(tree.size, tree.memory.words.shape[1] // 2)
         ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._full, self._tried = None, False

@@ -44,6 +44,49 @@ def number_of_pattern(game: Game, point: int) -> int:
     return number
 
 
+def number_of_shape(game: Game, point: int) -> int:
+    """The same with four points more, two steps away: above, to the left, to the right, below."""
+    y, x = divmod(point, game.size)
+    number, inside = number_of_pattern(game, point), range(game.size)
+    for i, (j, k) in enumerate([(y - 2, x), (y, x - 2), (y, x + 2), (y + 2, x)]):
+        stone = game.stones[j * game.size + k] if j in inside and k in inside else None
+        number |= (stone in (None, game.to_play)) << 16 + i | (stone in (None, -game.to_play)) << 20 + i
+    return number
+
+
+def turned_shapes(number: int) -> list[int]:
+    """The numbers of what is the same as a shape, turned and mirrored."""
+    points = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0)] + [(-2, 0), (0, -2), (0, 2), (2, 0)]
+    bits = [(i, i + 8) for i in range(8)] + [(i + 16, i + 20) for i in range(4)]
+    of_point = {point: [number >> bit & 1 for bit in both] for point, both in zip(points, bits)}
+    found = []
+    for turn in (lambda y, x: (y, x), lambda y, x: (x, -y), lambda y, x: (-y, -x), lambda y, x: (-x, y)):
+        for mirror in (1, -1):
+            seen = [of_point[turn(y, mirror * x)] for y, x in points]
+            found.append(sum(bit << place for both, places in zip(seen, bits) for bit, place in zip(both, places)))
+    return found
+
+
+def number_of_sides(game: Game, point: int) -> int:
+    """What is above, to the left, to the right, below, three bits each: 0 nothing, 1 to 3 a chain of the mover's with so many
+    liberties or more, 4 to 6 one of the other's, 7 the edge."""
+    y, x = divmod(point, game.size)
+    number = 0
+    for i, (j, k) in enumerate([(y - 1, x), (y, x - 1), (y, x + 1), (y + 1, x)]):
+        side = 7
+        if j in range(game.size) and k in range(game.size):
+            stone, near = game.stones[j * game.size + k], j * game.size + k
+            side = 0 if stone == 0 else min(len(game.chain(near)[1]), 3) + 3 * (stone != game.to_play)
+        number |= side << 3 * i
+    return number
+
+
+def distance(size: int, point: int, other: int) -> int:
+    """Columns plus rows plus the larger of these, 17 at most."""
+    rows, columns = abs(point // size - other // size), abs(point % size - other % size)
+    return min(rows + columns + max(rows, columns), 17)
+
+
 def own_in_atari(game: Game) -> Iterable[int]:
     """A stone of each chain of the mover that is in atari."""
     in_atari = [min(members) for members, liberties in game.chains() if len(liberties) == 1]

@@ -9,8 +9,9 @@ import jaxgo
 from bench import move_prediction
 from jaxgo.playing.policies import pattern_table
 from search import MoveWeights
+from search.shapes import turned_sides
 from tests.referee import Game
-from tests.scalar_features import features, number_of_pattern
+from tests.scalar_features import distance, features, number_of_pattern, number_of_shape, number_of_sides, turned_shapes
 
 #: Captures that save, passes, and a game of one move.
 GAMES = """
@@ -33,6 +34,7 @@ def test_moves_are_the_referees(games):
     """All that may be useful, in order, with what a scalar version says of each; the move played among them."""
     moves, row, position = move_prediction.read(games, 1), 0, 0
     alike = pattern_table.alike()
+    of_patterns, of_last, of_before, of_sides, of_shapes = move_prediction.COLUMNS[2:].tolist()
     for number, line in enumerate(GAMES.split(), start=1):
         record, game, points = jaxgo.read_game(line.encode()), Game(5), [-1, -1]
         for k, (_, point) in enumerate(record.moves):
@@ -43,7 +45,13 @@ def test_moves_are_the_referees(games):
                 for move in candidates:
                     edge = min(move // 5, move % 5, 4 - move // 5, 4 - move % 5)
                     of_move = [i for i, name in enumerate(jaxgo.FEATURES) if move in said.get(name, [])]
-                    of_move += [17 + edge, 22 + alike[number_of_pattern(game, move)]]
+                    of_move += [17 + edge, of_patterns + alike[number_of_pattern(game, move)]]
+                    for begin, other in zip((of_last, of_before), points[:-3:-1]):
+                        of_move += [begin + distance(5, move, other)] if other >= 0 else []
+                    sides = number_of_sides(game, move)
+                    least = min(turned_sides(np.array([sides]), turn)[0] for turn in range(8))
+                    shape = min(turned_shapes(number_of_shape(game, move)))
+                    of_move += [of_sides + least, of_shapes + moves.shapes.tolist().index(shape)]
                     assert moves.said[row].indices.tolist() == of_move
                     row += 1
                 position += 1
@@ -108,10 +116,12 @@ def test_a_document_and_weights_are_written(games, tmp_path, capsys):
 @pytest.mark.wide
 def test_the_weights_that_come_with_jaxgo_are_fitted_to_its_games():
     """But for a step or two where the search for the best ended a little elsewhere."""
-    fitted = move_prediction.in_units(move_prediction.fit(move_prediction.read(move_prediction.GAMES, move_prediction.RANDOM_MOVES)))
-    ours = MoveWeights.fitted()
-    for mine, theirs in ((fitted.features, ours.features), (fitted.lines, ours.lines), (fitted.patterns, ours.patterns)):
-        assert np.abs(mine.astype(int) - theirs).max() <= 2
+    moves = move_prediction.read(move_prediction.GAMES, move_prediction.RANDOM_MOVES)
+    fitted, ours = move_prediction.in_units(move_prediction.fit(moves), moves.shapes), MoveWeights.fitted()
+    for name in ("features", "lines", "patterns", "distances", "sides"):
+        assert np.abs(getattr(fitted, name).astype(int) - getattr(ours, name)).max() <= 2
+    mine, theirs = (dict(zip(x.shapes.tolist(), x.shape_weights.tolist())) for x in (fitted, ours))
+    assert max(abs(mine.get(shape, 0) - theirs.get(shape, 0)) for shape in mine | theirs) <= 2
 
 
 @pytest.mark.parametrize(("text", "what"), [

@@ -10,6 +10,7 @@ A node keeps the results of the player to move there; who moves to it reads them
 """
 
 import collections
+import functools
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -18,7 +19,7 @@ from jaxgo.playing.features import FEATURES
 from search.move_weights import strengths as strengths_of_weights
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE
 from tests.referee import Game
-from tests.scalar_features import features, number_of_pattern
+from tests.scalar_features import distance, features, number_of_pattern, number_of_shape, number_of_sides, turned_shapes
 
 Feed = Callable[[Game, int, int], list[list[int]]]
 """(position, number of the leaf, number of playouts) -> the moves of each."""
@@ -158,7 +159,8 @@ class ScalarTree:
         """Prior playouts of a node's moves, won and lost, given the last move and the one before; None is not known."""
         known = self.rule.knowledge
         priors = {point: (known.even, known.even) for point in range(game.num_points)}
-        points = (-1 if move is None or move == game.pass_move else move for move in moves)
+        points = [-1 if move is None or move == game.pass_move else move for move in moves]
+        of_shapes = self.shape_weights
         weights = dict.fromkeys([] if game.is_over else game.candidates(), 0)
         for name, said in features(game, *points).items():
             for point in said:
@@ -168,11 +170,21 @@ class ScalarTree:
             y, x = divmod(point, game.size)
             line = min(y, x, game.size - 1 - y, game.size - 1 - x, 4)
             weight += int(known.weights.lines[line]) + int(known.weights.patterns[number_of_pattern(game, point)])
+            weight += int(known.weights.sides[number_of_sides(game, point)])
+            weight += of_shapes.get(min(turned_shapes(number_of_shape(game, point))), 0)
+            for which, other in enumerate(points):
+                weight += int(known.weights.distances[which, distance(game.size, point, other)]) if other >= 0 else 0
             strengths[point] = float(strengths_of_weights()[1023 + min(max(weight, -1023), 1023)])
         total = sum(strengths.values())
         for point, strength in strengths.items():
             priors[point] = min(known.even + int(known.likely * math.sqrt(strength / total) + 0.5), 255), known.even
         return priors
+
+    @functools.cached_property
+    def shape_weights(self) -> dict[int, int]:
+        """Those of shapes, by number."""
+        weights = self.rule.knowledge.weights
+        return dict(zip(weights.shapes.tolist(), weights.shape_weights.tolist()))
 
     def candidates(self, game: Game) -> list[int]:
         """The moves to try: legal, no own eye; and the pass.

@@ -53,7 +53,7 @@ def test_genmove_prints_the_move_and_why(tmp_path):
     board = [line for line in lines if line[:2].strip().isdigit() and len(line) == 12]
     assert len(board) == 5
     assert [row[3:].split()[2] for row in board][1:3] == ["O", "X"], "C4 and C3 are the record's first stones"
-    assert sum(c in "0123456789" for row in board for c in row[3:].split()) > 3
+    assert sum(c in "0123456789" for row in board for c in row[3:].split()) > 1
     assert picture.stat().st_size > 5000
 
 
