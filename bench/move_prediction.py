@@ -35,7 +35,8 @@ from search import surroundings
 from search.move_weights import DISTANCES, DOUBLE, LINES, MoveWeights, line_of
 from search.shapes import PATTERNS, SIDES, alike, turned_sides
 
-#: Games that Pachi 12.90 played against itself, without a network, with 1,000 playouts a move, from one to six random moves on; 2,982 of them.
+#: 2,982 games that Pachi 12.90 played against itself, without a network, with 1,000 playouts a move, from one to six random moves
+#: on.
 GAMES = pathlib.Path(__file__).parents[1] / "games" / "pachi-9x9.sgf"
 RANDOM_MOVES = 6
 #: Patterns that stand around fewer moves have no weight of their own.
