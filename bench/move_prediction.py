@@ -2,8 +2,8 @@
 
     python -m bench.move_prediction [GAMES.sgf] [--from N] [--output WEIGHTS.npz] [--json]
 
-The games are one SGF record a line. In each position from move N on, moves are as likely as weights say, of what the device says
-of them (`jaxgo.FEATURES`), of their lines, of how far from the last two moves they are, and of what lies around them, turned and
+The games are one SGF record a line. In each position from move N on, moves are as likely as weights say, of what they do
+(`search.features`), of their lines, of how far from the last two moves they are, and of what lies around them, turned and
 mirrored alike: on eight points, on twelve, and which chains on the four sides (`search.shapes`). Fitted are those under which the
 moves that were played are the most likely (a conditional logit with a penalty on their squares).
 Every fifth game is left out first: in these, how often the move played was the likeliest, or among the first three or five, and
@@ -27,11 +27,10 @@ from rich import box
 import jaxgo
 from bench import hardware, report
 from jaxgo.base.constants import STAY
-from jaxgo.board.geometry import geometry
 from jaxgo.commands import arguments
 from jaxgo.commands.tables import make_console, print_table
-from jaxgo.playing.features import FEATURES
 from search import surroundings
+from search.features import FEATURES
 from search.move_weights import DISTANCES, DOUBLE, LINES, MoveWeights, line_of
 from search.shapes import PATTERNS, SIDES, alike, turned_sides
 
@@ -108,20 +107,18 @@ def describe(before: jaxgo.Position, last: np.ndarray, one_before: np.ndarray, p
     """What is said of the moves after each last move, `played` among them; positions of which it is none are left out."""
     size, count = before.size, len(last)
     words, ko, passes, black = jaxgo.Leaves.arguments_of(before)
-    index, line = geometry(size).index_of_point[:-1], line_of(size)
-    leaves = jaxgo.Leaves(size, min(count, AT_ONCE), 1, features=True)
+    line = line_of(size)
+    leaves = jaxgo.Leaves(size, min(count, AT_ONCE), 1)
     columns, shapes, played_rows, of_games, lengths = [], [], [], [], []
     try:
         for part in (slice(i, i + AT_ONCE) for i in range(0, count, AT_ONCE)):
-            call = leaves.submit(
-                words[part], ko[part], passes[part], black[part], last[part], np.arange(count)[part], one_before[part]
-            )
+            call = leaves.submit(words[part], ko[part], passes[part], black[part], last[part], np.arange(count)[part])
             found = leaves.gather(call)
             known = found.useful[np.arange(len(found.useful)), played[part]]
-            useful, features = found.useful[known], bits(found.features[known])[..., index]
+            useful = found.useful[known]
             row, point = np.nonzero(useful)
-            shape, sides = (numbers[row, point] for numbers in surroundings.numbers(size, found.words[known]))
-            features = np.where(features[row, :, point], np.arange(len(FEATURES)), -1)
+            shape, sides, said = (numbers[row, point] for numbers in surroundings.numbers(size, found.words[known]))
+            features = np.where(said[:, None] >> np.arange(len(FEATURES)) & 1, np.arange(len(FEATURES)), -1)
             from_moves = [distances(size, other[part][known][row], point) for other in (last, one_before)]
             pattern, sides = alike(shape & PATTERNS - 1), alike(sides, turned_sides)
             others = [np.where(x < 0, -1, x + begin) for x, begin in zip([line[point], pattern, *from_moves, sides], COLUMNS[1:])]
@@ -140,11 +137,6 @@ def describe(before: jaxgo.Position, last: np.ndarray, one_before: np.ndarray, p
     many = np.concatenate(lengths)
     first = np.cumsum(many) - many
     return Moves(said, of_shapes, first, first + np.concatenate(played_rows), np.concatenate(of_games))
-
-
-def bits(words: np.ndarray) -> np.ndarray:
-    """bool [..., 32 W]: those of words, uint32 [..., W]."""
-    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little").astype(bool)
 
 
 def distances(size: int, others: np.ndarray, points: np.ndarray) -> np.ndarray:

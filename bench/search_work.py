@@ -87,17 +87,17 @@ class AtOnce:
     Only the hashes are other ones each time, so that no position seems to come again.
     """
 
-    def __init__(self, size: int, leaves: int, playouts: int, moves: bool, features: bool = False):
+    def __init__(self, size: int, leaves: int, playouts: int, moves: bool):
         """Arguments as of `jaxgo.Leaves`."""
-        self.leaves, self.playouts, self.moves, self.features = leaves, playouts, moves, features
+        self.leaves, self.playouts, self.moves = leaves, playouts, moves
         self.busy_seconds, self.num_workers = 0.0, 1
         played = min(leaves, PLAYED)
-        device = jaxgo.Leaves(size, played, playouts, moves=moves, features=features)
+        device = jaxgo.Leaves(size, played, playouts, moves=moves)
         before = jaxgo.Leaves.arguments_of(jaxgo.Position.empty(size, played).play(np.arange(played) % (size * size)))
         found = device.rows(device.submit(*before, np.full(played, jaxgo.STAY), np.arange(played)))
         self._found = found.some(np.arange(leaves) % played)
         device.close()
-        self._hash = Places.of(size, features).hash
+        self._hash = Places.of(size).hash
         self._hashes = np.random.default_rng(0)
 
     def another(self, seed: int) -> "AtOnce":

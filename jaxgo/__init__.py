@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from jaxgo.board.symmetries import symmetry as symmetry
     from jaxgo.board.symmetries import transform_moves as transform_moves
     from jaxgo.board.symmetries import transform_points as transform_points
-    from jaxgo.playing.features import FEATURES as FEATURES
     from jaxgo.playing.policies.advisor import Advisor as Advisor
     from jaxgo.playing.policies.advisor_table import AdvisorTable as AdvisorTable
     from jaxgo.playing.policies.capture import Capture as Capture
@@ -68,7 +67,6 @@ _HOMES = {
     "BLACK": "base.constants",
     "Capture": "playing.policies.capture",
     "Evaluation": "results.evaluation",
-    "FEATURES": "playing.features",
     "GameRecord": "records.record",
     "Interrupted": "results.evaluation",
     "LastGoodReply": "playing.policies.last_good_reply",

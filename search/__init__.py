@@ -10,6 +10,7 @@ Names are loaded when first used; importing the package does not import jax.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from search.chances import move_chances as move_chances
     from search.choice import Choice as Choice
     from search.choice import Limits as Limits
     from search.choice import Player as Player
@@ -40,6 +41,7 @@ _HOMES = {
     "TreePlayer": "players",
     "UCB1": "selection",
     "make_player": "players",
+    "move_chances": "chances",
 }
 
 __all__ = sorted(_HOMES)

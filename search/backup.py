@@ -33,6 +33,7 @@ from search.nodes import (
     unlink,
 )
 from search.rows import MOST_IN_A_BYTE, add_rave, copy, count_move
+from search.surroundings import Around
 from search.terms import Terms, is_black, result_of
 
 
@@ -63,7 +64,8 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
       scratch: room, a `Scratch`.
     """
     memory, terms = Memory(*memory), Terms(*terms[:-2], KnowledgeNumbers(*terms[-2]), Places(*terms[-1]))
-    results, played, scratch = Rows(*results), Played(*played), Scratch(scratch[0], priors.Room(*scratch[1]))
+    results, played = Rows(*results), Played(*played)
+    scratch = Scratch(scratch[0], priors.Room(scratch[1][0], Around(*scratch[1][1])))
     playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])
@@ -81,7 +83,11 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
             if len(memory.priors):
                 above = parent_of(memory, leaf)
                 before = NONE if above == NONE else np.int64(memory.nodes[above].move)
-                priors.note(memory.priors[leaf], terms.known, results.positions[row], at, np.int64(x.move), before, scratch.room)
+                opp = at.words + (memory.words.shape[1] >> 1)
+                priors.note(
+                    memory.priors[leaf], terms.known, results.positions[row], at.words, opp, at.useful_bits, np.int64(x.move),
+                    before, scratch.room,
+                )  # fmt: skip
         scratch.first[:] = 0
         if terms.credit == AMAF and row != NONE and not with_moves:
             for player in range(2):

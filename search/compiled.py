@@ -16,17 +16,17 @@ import threading
 import numba
 
 from jaxgo.base import constants
-from jaxgo.playing import features, lanes
+from jaxgo.playing import lanes
 from jaxgo.playing.policies import pattern_table
 from jaxgo.results import sums
 from jaxgo.running import leaf_columns, leaf_results
 
 #: The modules with compiled functions, and with constants and named tuples of theirs. Numba sees that a function's own file has
 #: changed, but not those of others that it needs.
-CONSTANTS = (constants, features, lanes, leaf_columns, leaf_results, pattern_table, sums)
+CONSTANTS = (constants, lanes, leaf_columns, leaf_results, pattern_table, sums)
 MODULES = (
-    "backup", "compiled", "descent", "earnings", "histories", "knowledge", "move_weights", "nodes", "priors", "rows", "selection",
-    "shapes", "surroundings", "terms", "tree", "values",
+    "backup", "chains", "compiled", "descent", "earnings", "features", "histories", "knowledge", "move_weights", "nodes",
+    "priors", "rows", "selection", "shapes", "surroundings", "terms", "tree", "values",
 )  # fmt: skip
 #: Functions of which nobody has said yet where they are to be kept, and who sees to it: threads make trees at the same time.
 _anywhere: list = []

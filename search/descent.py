@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo.base.constants import INT32_MAX, STAY
-from jaxgo.running.leaf_columns import BEFORE, BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
+from jaxgo.running.leaf_columns import BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
 from search.compiled import compiled, once
 from search.nodes import NONE, READY, Memory, add_node, child_in_front, has_bit, parent_of, warm
@@ -132,8 +132,6 @@ def ask(memory, black, constants, stream, leaves, rows, columns):
         columns[words + WIN, count], columns[words + DRAW, count] = np.uint32(constants.win), np.uint32(constants.draw)
         columns[words + SEED, count] = np.uint32(constants.seed)
         columns[words + MORE_SEED, count] = np.uint32(constants.more_seed)
-        if len(columns) > words + BEFORE:
-            columns[words + BEFORE, count] = np.uint32(y.move)
         rows[i] = count
         count += 1
     return count

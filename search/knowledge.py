@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo.base import checks
-from jaxgo.board.geometry import geometry
 from search import shapes
+from search.features import weights_by_number
 from search.move_weights import MoveWeights, line_of, strengths
+from search.surroundings import word_and_shift_of_rows
 
 #: Prior playouts of a move that are won, or lost, at most: they are held in a byte each.
 MOST = 255
@@ -46,12 +47,12 @@ class Knowledge:
 
     def numbers(self, size: int) -> "KnowledgeNumbers":
         """For the compiled loops, on a board of this size."""
-        g, weights = geometry(size), self.weights
+        weights = self.weights
         return KnowledgeNumbers(
-            self.even, self.likely, weights.features.astype(np.int64), weights.lines[line_of(size)].astype(np.int64),
+            self.even, self.likely, weights_by_number(weights.features), weights.lines[line_of(size)].astype(np.int64),
             np.array(weights.patterns), weights.distances.astype(np.int64), np.array(weights.sides),
-            shapes.table(weights.shapes.astype(np.int64), weights.shape_weights), strengths(), g.word_of_row.astype(np.int64),
-            g.shift_of_row.astype(np.int64),
+            shapes.table(weights.shapes.astype(np.int64), weights.shape_weights), strengths(), np.sqrt(strengths()),
+            *word_and_shift_of_rows(size),
         )  # fmt: skip
 
 
@@ -61,7 +62,7 @@ class KnowledgeNumbers(NamedTuple):
     even: int
     likely: int
     features: np.ndarray
-    """int64 [F]: weights."""
+    """int64 [2**F]: weights of all that a move does (`search.features`)."""
     points: np.ndarray
     """int64 [P]: weights of the points, by their lines."""
     patterns: np.ndarray
@@ -74,6 +75,8 @@ class KnowledgeNumbers(NamedTuple):
     """uint32 [n]: a table of weights (`search.shapes.table`)."""
     strengths: np.ndarray
     """float64: of weights from -`LIMIT` to `LIMIT`."""
+    roots: np.ndarray
+    """float64: their roots."""
     words: np.ndarray
     """int64 [N]: in which word of a board a row lies."""
     shifts: np.ndarray
@@ -85,5 +88,5 @@ class KnowledgeNumbers(NamedTuple):
         no_numbers, no_weights = np.empty(0, np.int64), np.empty(0, np.int8)
         return cls(
             0, 0, no_numbers, no_numbers, no_weights, np.empty((2, 0), np.int64), no_weights, np.empty(0, np.uint32), np.empty(0),
-            no_numbers, no_numbers,
+            np.empty(0), no_numbers, no_numbers,
         )  # fmt: skip

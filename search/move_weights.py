@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from jaxgo.base import checks, saved
-from jaxgo.playing.features import FEATURES
+from search.features import FEATURES
 from search.shapes import PATTERNS, SHAPES, SIDES, alike
 
 #: A strength of two, in these units.
@@ -28,7 +28,7 @@ LINES = 5
 #: Distances from another move that are told apart; those further are as the last one.
 DISTANCES = 18
 #: Of the files that `MoveWeights.save` writes.
-FORMAT = 2
+FORMAT = 3
 #: Fitted to games of Pachi against itself by `python -m bench.move_prediction`.
 FITTED = pathlib.Path(__file__).with_suffix(".npz")
 
@@ -38,7 +38,7 @@ class MoveWeights:
     """Logarithms of strengths, in sixteenths of the binary one: 16 makes a move twice as likely.
 
     Args:
-      features: int16 [F], of each of `jaxgo.FEATURES`, which may be said of a move.
+      features: int16 [F], of what a move does, in the order of `search.features.FEATURES`.
       lines: int16 [5], of the first line, the second, and so on; the last holds for all further ones.
       patterns: int8 [65,536], of what lies on the eight points around it, by number: bit i is set where the i-th of them, in rows
         from the top, has a stone of the mover's or lies outside of the board, bit 8 + i where it has one of the other's or lies

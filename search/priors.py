@@ -5,94 +5,91 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search import surroundings
-from search.compiled import part, rare
-from search.knowledge import MOST
+from search.compiled import compiled, part, rare
+from search.features import far_line_of, sides_and_features
+from search.knowledge import MOST, KnowledgeNumbers
 from search.move_weights import DISTANCES, LIMIT
 from search.shapes import FREE, SPREAD
+from search.surroundings import Around, eight, four_beyond, look_around, rows_around
 
 
 class Room(NamedTuple):
     """Room to work in."""
 
     weights: np.ndarray
-    """int64 [32 W]."""
-    own: np.ndarray
-    """This and the rest as `search.surroundings.room` has them."""
-    opp: np.ndarray
-    classes: np.ndarray
-    chain: np.ndarray
+    """int64 [P]."""
+    around: Around
 
     @classmethod
-    def of(cls, size: int, words: int) -> "Room":
-        """On a board of this size, of so many words."""
-        return cls(np.empty(32 * words, np.int64), *surroundings.room(size))
+    def of(cls, size: int) -> "Room":
+        """On a board of this size."""
+        return cls(np.empty(size * size, np.int64), Around.room(size))
 
 
 @rare
-def note(priors, known, found, at, last, before, room):
-    """Turns what the device says of a node, and the moves that led there, into prior playouts of its moves.
+def note(priors, known, found, own, opp, useful, last, before, room):
+    """Turns what lies on a node's board, and the moves that led there, into prior playouts of its moves.
 
     Args:
       priors: uint8 [2, M], is filled with those won and those lost.
       known: a `KnowledgeNumbers`.
       found: uint32, the node's row of `jaxgo.running.leaf_results.Rows.positions`.
-      at: the places of what stands there.
+      own, opp, useful: where in it the mover's stones, the other's, and the bits of useful moves begin.
       last, before: the last move and the one before it; what is no point is a pass, or not known.
       room: a `Room`.
     """
     weights = room.weights
-    add_features(known, found, at, weights)
-    total, size = add_surroundings(known, found, at, last, before, room), len(known.words)
-    for point in range(size * size):
-        y = point // size
-        weight, won = weights[32 * known.words[y] + known.shifts[y] + point - size * y], np.int64(0)
-        if weight >= 0:
-            won = np.int64(known.likely * np.sqrt(known.strengths[weight] / total) + 0.5)
+    root_of_all = np.sqrt(weigh(known, found, own, opp, useful, last, before, room))
+    for point in range(len(weights)):
+        won = np.int64(0)
+        if weights[point] >= 0:
+            won = np.int64(known.likely * (known.roots[weights[point]] / root_of_all) + 0.5)
         priors[0, point], priors[1, point] = min(known.even + won, MOST), known.even
-    priors[0, size * size] = priors[1, size * size] = 0
+    priors[0, len(weights)] = priors[1, len(weights)] = 0
 
 
 @part
-def add_features(known, found, at, weights):
-    """Fills in what is said of moves; by their bits on the board."""
-    words = len(weights) >> 5
-    for i in range(len(weights)):
-        weights[i] = 0
-    for feature in range(len(known.features)):
-        for word in range(words):
-            bits = np.int64(found[at.features + feature * words + word])
-            if bits:
-                for bit in range(32):
-                    weights[32 * word + bit] += known.features[feature] * ((bits >> bit) & 1)
-
-
-@part
-def add_surroundings(known, found, at, last, before, room):
-    """Adds what is told by where points lie and what lies around them, and makes of weights their places among the strengths, -1
-    where a point is no useful move. Returns the strengths' sum."""
-    weights, classes = room.weights, room.classes
-    words, size, total = len(weights) >> 5, len(known.words), 0.0
+def weigh(known, found, own, opp, useful, last, before, room):
+    """Fills in the weights of moves, as their places among the strengths, -1 where a point is no useful move. Returns the
+    strengths' sum. The arguments are those of `note`."""
+    weights, around = room.weights, room.around
+    look_around(known.words, known.shifts, found, own, opp, around)
+    size, total = len(known.words), 0.0
     step = size + 2
-    surroundings.read_rows(known.words, known.shifts, found, at.words, room.own)
-    surroundings.read_rows(known.words, known.shifts, found, at.words + words, room.opp)
-    surroundings.look_at_chains(room.own, room.opp, classes, room.chain)
     for y in range(size):
-        first = 32 * known.words[y] + known.shifts[y]
-        own, opp = surroundings.rows_around(room.own, y), surroundings.rows_around(room.opp, y)
+        mine, theirs = rows_around(around.own, y), rows_around(around.opp, y)
         for x in range(size):
-            point, i = size * y + x, first + x
-            if (np.int64(found[at.useful_bits + (point >> 5)]) >> (point & 31)) & 1:
-                eight = surroundings.eight(own, opp, x)
-                weight = weights[i] + known.points[point] + known.patterns[eight]
-                weight += known.sides[surroundings.sides(classes, step * (y + 1) + x + 1, step)]
-                weight += weight_of_shape(known, eight | surroundings.four_beyond(own, opp, x))
+            point = size * y + x
+            if (np.int64(found[useful + (point >> 5)]) >> (point & 31)) & 1:
+                far_line, number = far_line_of(around.near[0], size, y, x), eight(mine, theirs, x)
+                sides, said = sides_and_features(around.places, around.chains, step * (y + 1) + x + 1, step, far_line)
+                weight = known.points[point] + known.patterns[number] + known.sides[sides] + known.features[said]
+                weight += weight_of_shape(known, number | four_beyond(mine, theirs, x))
                 weight += weight_of_distance(known, 0, last, y, x) + weight_of_distance(known, 1, before, y, x)
-                weights[i] = min(max(weight, -LIMIT), LIMIT) + LIMIT
-                total += known.strengths[weights[i]]
+                weights[point] = min(max(weight, -LIMIT), LIMIT) + LIMIT
+                total += known.strengths[weights[point]]
             else:
-                weights[i] = -1
+                weights[point] = -1
     return total
+
+
+@compiled
+def weigh_all(known, found, useful, last, before, room, chances):
+    """The chances of moves.
+
+    Args:
+      known: a `KnowledgeNumbers`.
+      found: uint32 [B, .], the mover's stones, the other's, and from `useful` on the bits of useful moves.
+      last, before: int64 [B], the last moves and the ones before.
+      room: a `search.priors.Room`.
+      chances: float64 [B, P], is filled in.
+    """
+    known, room = KnowledgeNumbers(*known), Room(room[0], Around(*room[1]))
+    for position in range(len(found)):
+        total = weigh(known, found[position], 0, useful >> 1, useful, last[position], before[position], room)
+        for point in range(chances.shape[1]):
+            weight = room.weights[point]
+            chances[position, point] = known.strengths[weight] / total if weight >= 0 else 0.0
 
 
 @part

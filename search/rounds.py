@@ -120,7 +120,7 @@ class Rounds:
         moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
         self._scratch = plain(Scratch(
-            np.empty((2, 2, moves), np.int16), priors.Room.of(tree.size, tree.memory.words.shape[1] // 2)
+            np.empty((2, 2, moves), np.int16), priors.Room.of(tree.size)
         ))  # fmt: skip
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._full, self._tried = None, False
@@ -138,12 +138,12 @@ class Rounds:
         self._terms = plain(Terms(
             device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
             avoid, allow, limits.allowed.astype(np.bool_), int(max(avoid.max(), allow.max())), known,
-            _places(tree.size, device.features),
+            _places(tree.size),
         ))  # fmt: skip
         self._constants = plain(Constants(int(win), int(draw), *(int(x) for x in self._seed_words)))
         self._rule = plain(settings.rule.numbers)
-        self._num_columns = leaf_columns.number(tree.size, device.features)
-        self._nothing = _nothing(tree.size, device.playouts if device.moves else 0, device.features)
+        self._num_columns = leaf_columns.number(tree.size)
+        self._nothing = _nothing(tree.size, device.playouts if device.moves else 0)
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -305,6 +305,6 @@ _known = functools.lru_cache(64)(Knowledge.numbers)
 
 
 @functools.cache
-def _nothing(size: int, playouts: int, features: bool) -> Rows:
+def _nothing(size: int, playouts: int) -> Rows:
     """What a device tells of no leaves."""
-    return Room.of(size, 0, playouts, features).rows
+    return Room.of(size, 0, playouts).rows

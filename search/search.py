@@ -144,21 +144,18 @@ class Search:
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **parts)
-        features = self.rule.knowledge is not None
         if device is not None:
-            self._device = device.share(
-                size, self.num_leaves, self.playouts_per_leaf, moves=moves, features=features, policy=policy
-            )
+            self._device = device.share(size, self.num_leaves, self.playouts_per_leaf, moves=moves, policy=policy)
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=devices, moves=moves,
-                features=features, policy=policy,
+                policy=policy,
             )  # fmt: skip
         self._kind = None
         """What programs are compiled for."""
         if device is None:
             form = PolicyForm.of(InOrder(each_of(policy)))
-            self._kind = size, type(self.rule), self.rule.credit, rounds, moves, features, form, workers
+            self._kind = size, type(self.rule), self.rule.credit, rounds, moves, form, workers
         self.restrictions = restrictions
         """Moves to avoid or to keep to, None without."""
         young = round_size.of_young_trees(size, rounds, sized_for)

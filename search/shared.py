@@ -94,16 +94,15 @@ class SharedLeaves:
       playouts: playouts from each leaf.
       moves: whether to return every playout's moves, as searches with weighted credits need.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`.
-      features: whether to say of leaves' moves what `jaxgo.FEATURES` lists, as searches with knowledge need.
       devices: as in `jaxgo.playouts`.
       on_done: called, in another thread, whenever the device has finished a call.
     """
 
     def __init__(
         self, size: int, leaves: int = 256, playouts: int = 8, *, moves: bool = False, policy: Policies = None,
-        features: bool = False, devices=None, on_done: Callable[[], None] = lambda: None,
+        devices=None, on_done: Callable[[], None] = lambda: None,
     ):  # fmt: skip
-        self._leaves = Leaves(size, leaves, playouts, moves=moves, policy=policy, features=features, devices=devices)
+        self._leaves = Leaves(size, leaves, playouts, moves=moves, policy=policy, devices=devices)
         self._policy, self._on_done = policy, on_done
         self._waiting: collections.deque[_Request] = collections.deque()
         self._under_way: list[_Call] = []
@@ -132,11 +131,9 @@ class SharedLeaves:
         his."""
         return Seat(self, owner, priority)
 
-    def share(
-        self, size: int, leaves: int, playouts: int, *, moves: bool, features: bool = False, policy: Policies = None
-    ) -> "Share":
+    def share(self, size: int, leaves: int, playouts: int, *, moves: bool, policy: Policies = None) -> "Share":
         """The device as one search sees it that is its own owner; see `Seat.share`."""
-        return self.seat().share(size, leaves, playouts, moves=moves, features=features, policy=policy)
+        return self.seat().share(size, leaves, playouts, moves=moves, policy=policy)
 
     def flush(self, patient: bool = False) -> None:
         """Sends waiting leaves to the device, as long as fewer than CALLS calls are under way, and as many at a time as fit.
@@ -215,19 +212,16 @@ class Seat:
     def __init__(self, shared: SharedLeaves, owner, priority: int):
         self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
 
-    def share(
-        self, size: int, leaves: int, playouts: int, *, moves: bool, features: bool = False, policy: Policies = None
-    ) -> "Share":
+    def share(self, size: int, leaves: int, playouts: int, *, moves: bool, policy: Policies = None) -> "Share":
         """The device as one search sees it.
 
         Raises:
           ValueError: the search is of another shape than the device, or of another policy.
         """
         device = self._shared._leaves
-        mine, others = (device.size, device.playouts, device.moves, device.features), (size, playouts, moves, features)
+        mine, others = (device.size, device.playouts, device.moves), (size, playouts, moves)
         if mine != others:
-            of = "(size, playouts_per_leaf, moves, features)"
-            raise ValueError(f"the shared device is for {of} = {mine}, the search for {others}")
+            raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
         if [*map(id, each_of(policy))] != [*map(id, each_of(self._shared._policy))]:
             raise ValueError(f"the shared device plays by the policy {self._shared._policy!r}, the search by {policy!r}")
         checks.integer("leaves", leaves, 1, device.leaves)
@@ -239,7 +233,7 @@ class Share:
 
     def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int):
         self._shared, self._seat, device = shared, seat, shared._leaves
-        self.leaves, self.playouts, self.moves, self.features = leaves, device.playouts, device.moves, device.features
+        self.leaves, self.playouts, self.moves = leaves, device.playouts, device.moves
 
     @property
     def busy_seconds(self) -> float:

@@ -1,13 +1,48 @@
-"""What lies around the points of a position, as the numbers that `search.shapes` says; compiled."""
+"""What lies around the points of a position, as the numbers that `search.shapes` and `search.features` say; compiled."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxgo.board.geometry import geometry
+from search import chains
 from search.compiled import compiled, part
-from search.shapes import MOST_LIBERTIES, OUTSIDE
+from search.features import far_line_of, read_near, sides_and_features
 
-#: A stone of either whose chain has not been looked at, and those of the chain that is.
-MINE, THEIRS, LOOKED = 8, 9, 10
+
+class Around(NamedTuple):
+    """A position as it is looked at, on a board of N x N."""
+
+    own: np.ndarray
+    """int64 [N + 4]: the mover's stones, as `read_rows` reads them."""
+    opp: np.ndarray
+    """Likewise the other's."""
+    near: np.ndarray
+    """int64 [2, N + 4]: likewise what is near stones (`search.features.read_near`), and room to find that out."""
+    places: np.ndarray
+    """This and the rest as `search.chains.room` has them."""
+    chains: np.ndarray
+    stones: np.ndarray
+
+    @classmethod
+    def room(cls, size: int) -> "Around":
+        """Room for one."""
+        return cls(*np.empty((2, size + 4), np.int64), np.empty((2, size + 4), np.int64), *chains.room(size))
+
+
+@part
+def look_around(words, shifts, found, own, opp, around):
+    """Reads a position.
+
+    Args:
+      words, shifts: where the N rows of a board lie.
+      found: uint32, has the mover's stones from `own` on, the other's from `opp` on.
+      around: an `Around`, is filled in.
+    """
+    read_rows(words, shifts, found, own, around.own)
+    read_rows(words, shifts, found, opp, around.opp)
+    read_near(around.own, around.opp, around.near[0], around.near[1])
+    chains.look_at_chains(around.own, around.opp, around.places, around.chains, around.stones)
 
 
 @part
@@ -60,86 +95,38 @@ def bits_beyond(rows, x):
     return ((rows[0] >> (x + 2)) & 1) | (left << 1) | (right << 2) | (((rows[4] >> (x + 2)) & 1) << 3)
 
 
-@part
-def sides(classes, place, step):
-    """The number of the four sides of a place among `classes`, whose rows have so many."""
-    return classes[place - step] | (classes[place - 1] << 3) | (classes[place + 1] << 6) | (classes[place + step] << 9)
-
-
-@part
-def look_at_chains(own, opp, classes, chain):
-    """Tells of each point what it is as a side of others.
-
-    Args:
-      own, opp: rows, as `read_rows` has read them.
-      classes: int64 [(N + 2)**2], is filled in, with a place more on each side of the board.
-      chain: int64 [N**2], scratch.
-    """
-    step = len(own) - 2
-    for i in range(step * step):
-        classes[i] = OUTSIDE
-    for y in range(step - 2):
-        mine, theirs, first = own[y + 2] >> 2, opp[y + 2] >> 2, step * (y + 1) + 1
-        for x in range(step - 2):
-            classes[first + x] = MINE * ((mine >> x) & 1) + THEIRS * ((theirs >> x) & 1)
-    for i in range(step, step * step - step):
-        if classes[i] == MINE or classes[i] == THEIRS:
-            look_at(classes, chain, i, step)
-
-
-@part
-def look_at(classes, chain, first, step):
-    """Tells it of the chain of a stone that has not been looked at."""
-    colour, stones, done = classes[first], 1, 0
-    liberties, one, two = 0, -1, -1
-    chain[0], classes[first] = first, LOOKED
-    while done < stones:
-        for side in range(4):
-            near = chain[done] + (-step if side == 0 else -1 if side == 1 else 1 if side == 2 else step)
-            if classes[near] == colour:
-                chain[stones], classes[near] = near, LOOKED
-                stones += 1
-            elif classes[near] == 0 and liberties < MOST_LIBERTIES and near != one and near != two:
-                one, two = near, one
-                liberties += 1
-        done += 1
-    told = liberties if colour == MINE else MOST_LIBERTIES + liberties
-    for i in range(stones):
-        classes[chain[i]] = told
-
-
 @compiled
-def number_all(words, shifts, found, numbers, own, opp, classes, chain):
-    """The numbers of all points of positions: of shapes and of sides.
+def number_all(words, shifts, found, numbers, around):
+    """The numbers of all points of positions: of shapes, of sides, and of what a move there does if it is legal.
 
     Args:
       words, shifts: int64 [N], where the rows of a board lie.
       found: uint32 [B, 2 W], the mover's stones, then the other's.
-      numbers: int64 [2, B, N**2], is filled in.
-      own, opp, classes, chain: as `room` has them.
+      numbers: int64 [3, B, N**2], is filled in.
+      around: an `Around`.
     """
-    size, half = len(words), found.shape[1] // 2
+    around, size = Around(*around), len(words)
     step = size + 2
     for position in range(len(found)):
-        read_rows(words, shifts, found[position], 0, own)
-        read_rows(words, shifts, found[position], half, opp)
-        look_at_chains(own, opp, classes, chain)
+        look_around(words, shifts, found[position], 0, found.shape[1] >> 1, around)
         for y in range(size):
-            mine, theirs = rows_around(own, y), rows_around(opp, y)
+            own, opp = rows_around(around.own, y), rows_around(around.opp, y)
             for x in range(size):
-                point = size * y + x
-                numbers[0, position, point] = eight(mine, theirs, x) | four_beyond(mine, theirs, x)
-                numbers[1, position, point] = sides(classes, step * (y + 1) + x + 1, step)
+                point, far_line = size * y + x, far_line_of(around.near[0], size, y, x)
+                place = step * (y + 1) + x + 1
+                sides, said = sides_and_features(around.places, around.chains, place, step, far_line)
+                numbers[0, position, point] = eight(own, opp, x) | four_beyond(own, opp, x)
+                numbers[1, position, point], numbers[2, position, point] = sides, said
 
 
-def numbers(size: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(int64 [B, P], int64 [B, P]): the numbers of shapes, and of sides, of all points of positions; words uint32 [B, 2 W]."""
-    g, out = geometry(size), np.empty((2, len(words), size * size), np.int64)
-    rows = g.word_of_row.astype(np.int64), g.shift_of_row.astype(np.int64)
-    number_all(*rows, np.ascontiguousarray(words), out, *room(size))
-    return out[0], out[1]
+def numbers(size: int, words: np.ndarray) -> np.ndarray:
+    """int64 [3, B, P]: the numbers of shapes, of sides, and of what moves do, of all points; words uint32 [B, 2 W]."""
+    out = np.empty((3, len(words), size * size), np.int64)
+    number_all(*word_and_shift_of_rows(size), np.ascontiguousarray(words), out, Around.room(size))
+    return out
 
 
-def room(size: int) -> tuple[np.ndarray, ...]:
-    """(own, opp, classes, chain) to work in, on a board of this size: int64 [N + 4] twice, [(N + 2)**2] and [N**2]."""
-    return tuple(np.empty(places, np.int64) for places in (size + 4, size + 4, (size + 2) ** 2, size * size))
+def word_and_shift_of_rows(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [N] twice: in which word of a board each row lies, and from which bit on."""
+    g = geometry(size)
+    return g.word_of_row.astype(np.int64), g.shift_of_row.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What `jaxgo.playing.features` says of a position's moves, one position and one move at a time, on the referee's rules."""
+"""What `search.features` says of a position's moves, one position and one move at a time, on the referee's rules."""
 
 import functools
 from collections.abc import Iterable
@@ -10,24 +10,15 @@ FAR = 3
 """Steps within which there is no stone around a move that is far from stones."""
 
 
-def features(game: Game, last: int = -1, before: int = -1) -> dict[str, list[int]]:
-    """The moves, of those that are legal and fill no own eye, of which each thing is said; by name, in rising order.
-
-    Args:
-      game: the position.
-      last, before: the last move and the one before it; -1 for a pass, or where they are not known.
-    """
+def features(game: Game) -> dict[str, list[int]]:
+    """The moves, of those that are legal and fill no own eye, of which each thing is said; by name, in rising order."""
     found = {}
     if game.is_over:
         return {}
-    steps = steps_from(game, last), steps_from(game, before)
     saves, eyes = scalar_policies.saves_of(game, own_in_atari(game)), eyelike(game)
     for point in game.candidates():
         said = [*tactics(game, point), *[f"far_line_{line}" for line in [far_line(game, point)] if line]]
         said += ["save"] * (point in saves) + ["eyelike"] * (point in eyes and point not in saves)
-        said += ["pattern"] * scalar_policies.matches(game, point)
-        for which, distances in zip(("last", "before"), steps):
-            said += [f"near_{which}_{distances[point]}"] if distances.get(point) in (1, 2, 3) else []
         for name in said:
             found.setdefault(name, []).append(point)
     return found
@@ -104,21 +95,6 @@ def tactics(game: Game, point: int) -> list[str]:
     if not taken and len(after.chain(point)[1]) == 1:
         said.append("self_atari")
     return said
-
-
-def steps_from(game: Game, point: int) -> dict[int, int]:
-    """Steps to all points up to three away; the stones of a chain are as far as the nearest of them."""
-    if point < 0:
-        return {}
-
-    def whole(points):
-        return {member for p in points for member in (game.chain(p)[0] if game.stones[p] else {p})}
-
-    steps, frontier = {}, whole({point})
-    for distance in range(4):
-        steps |= {p: distance for p in frontier}
-        frontier = whole({n for p in frontier for n in orthogonals(game.size)[p] if n not in steps}) - steps.keys()
-    return steps
 
 
 def far_line(game: Game, point: int) -> int | None:

@@ -152,10 +152,10 @@ class Bot:
     def _device(self, size: int) -> SharedLeaves:
         """What its searches share."""
         leaves, playouts, policy = (self.options.get(name) for name in ("leaves", "playouts_per_leaf", "policy"))
-        moves, features = needs_histories(self._rule), self._rule.knowledge is not None
-        key = size, leaves, playouts, moves, features, id(policy)
+        moves = needs_histories(self._rule)
+        key = size, leaves, playouts, moves, id(policy)
         if key not in _shared:
-            _shared[key] = SharedLeaves(size, ROUNDS * leaves, playouts, moves=moves, features=features, policy=policy)
+            _shared[key] = SharedLeaves(size, ROUNDS * leaves, playouts, moves=moves, policy=policy)
         return _shared[key]
 
 

@@ -65,17 +65,17 @@ def useful(position: "Position", legal: jax.Array) -> jax.Array:
     return legal[..., :-1] & no_eyes(position)
 
 
-def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, free: Board | None = None) -> jax.Array:
+def legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> jax.Array:
     """bool [..., 2, P]: where the player to move may play (0), and where the other could, were it his turn (1).
 
-    `ko` is the ko point or NO_KO, `free` `rules.out_of_atari(g, own, opp)` where that is known. The boards' shape is [...].
+    `ko` is the ko point or NO_KO. The boards' shape is [...].
     """
-    return jnp.stack([points_of(g, points) for points in boards_legal_for_both(g, own, opp, ko, free)], axis=-2)
+    return jnp.stack([points_of(g, points) for points in boards_legal_for_both(g, own, opp, ko)], axis=-2)
 
 
-def boards_legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array, free: Board | None = None) -> tuple[Board, Board]:
+def boards_legal_for_both(g: Geometry, own: Board, opp: Board, ko: jax.Array) -> tuple[Board, Board]:
     """The same as sets."""
-    forbidden, free = ko_board(g, ko), rules.out_of_atari(g, own, opp) if free is None else free
+    forbidden, free = ko_board(g, ko), rules.out_of_atari(g, own, opp)
     none = tuple(jnp.zeros_like(x) for x in forbidden)
     return rules.legal_points(g, own, opp, forbidden, free), rules.legal_points(g, opp, own, none, free)
 

@@ -12,10 +12,8 @@ KO, PASSES, BLACK = range(3)
 STREAM, MOVE = 3, 4
 #: The bounds of its results, `jaxgo.results.outcome.bounds` of the komi, and the seed's words.
 WIN, DRAW, SEED, MORE_SEED = range(5, 9)
-#: Only where features are wanted: the move that led to the position, a point, P, or -1 where it is not known.
-BEFORE = 9
 
 
-def number(size: int, features: bool) -> int:
+def number(size: int) -> int:
     """Of the rows."""
-    return 2 * geometry(size).num_words + (BEFORE + 1 if features else BEFORE)
+    return 2 * geometry(size).num_words + MORE_SEED + 1

@@ -18,8 +18,6 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import dynamics, rules
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
-from jaxgo.board.tactics import tactics
-from jaxgo.playing.features import FEATURES, features
 from jaxgo.playing.wire import Fields, Records, captured_of, moves_of
 from jaxgo.results import outcome, sums
 from jaxgo.results.sums import square_sums
@@ -41,8 +39,6 @@ class LeafResults:
       useful_bits: uint32 [B, P // 32 + 1]: those of the mover's legal points that fill no eye of his own; `useful` has them
         apart.
       margin: int16 [B]: the mover's area minus the other's, of the position as it stands.
-      features: uint32 [B, F, W]: the useful points of which each of `jaxgo.FEATURES` is said (see `jaxgo.board.geometry`). None
-        unless asked for.
       wins: int32 [B]: results of the playouts for the mover, in halves: win 2, draw 1, loss 0.
       lead: int32 [B]: sum over the playouts of the mover's area minus the other's.
       squares: int64 [B]: sum of the squares of these areas' differences.
@@ -62,7 +58,6 @@ class LeafResults:
     legal_bits: np.ndarray
     useful_bits: np.ndarray
     margin: np.ndarray
-    features: np.ndarray | None
     wins: np.ndarray
     lead: np.ndarray
     squares: np.ndarray
@@ -126,13 +121,12 @@ def positions_of(size: int, words: np.ndarray, ko: np.ndarray, passes: np.ndarra
 
 
 @functools.cache
-def fields_of_position(size: int, features: bool) -> Fields:
+def fields_of_position(size: int) -> Fields:
     """What a leaf's row holds of its position."""
     g, bits = geometry(size), bb.num_point_words(size)
-    more = {"features": (np.uint32, (len(FEATURES), g.num_words))} if features else {}
     return Fields(
         words=(np.uint32, (2 * g.num_words,)), hash=(np.uint32, (2,)), ko=(np.int16, ()), margin=(np.int16, ()),
-        passes=(np.int8, ()), legal_bits=(np.uint32, (2, bits)), useful_bits=(np.uint32, (bits,)), **more,
+        passes=(np.int8, ()), legal_bits=(np.uint32, (2, bits)), useful_bits=(np.uint32, (bits,)),
     )  # fmt: skip
 
 
@@ -175,17 +169,14 @@ class Places(NamedTuple):
     passes: int
     legal_bits: int
     useful_bits: int
-    features: int
-    """0 if they are not told."""
     wins: int
     lead: int
     squares: int
 
     @classmethod
-    def of(cls, size: int, features: bool) -> "Places":
-        """For boards of a size, with features or without."""
-        position = fields_of_position(size, features).starts
-        return cls(**{"features": 0} | position | fields_of_playouts().starts)
+    def of(cls, size: int) -> "Places":
+        """For boards of a size."""
+        return cls(**fields_of_position(size).starts, **fields_of_playouts().starts)
 
 
 class Room:
@@ -195,17 +186,16 @@ class Room:
         self.rows = rows
 
     @classmethod
-    def of(cls, size: int, count: int, playouts: int, features: bool) -> "Room":
+    def of(cls, size: int, count: int, playouts: int) -> "Room":
         """For so many leaves.
 
         Args:
           size: N.
           count: of the leaves.
           playouts: K, if their moves are told; otherwise 0.
-          features: whether the features of moves are told.
         """
         return cls(Rows(
-            fields_of_position(size, features).room(count), fields_of_playouts().room(count),
+            fields_of_position(size).room(count), fields_of_playouts().room(count),
             np.empty((count, 2, 2, 32 * bb.num_point_words(size)), np.int16),
             np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16), np.empty((count, playouts), np.int8),
         ))  # fmt: skip
@@ -224,10 +214,10 @@ class Room:
             threads.copy([(room, brought)], at_a_time)
 
 
-def found(size: int, features: bool, rows: Rows) -> LeafResults:
+def found(size: int, rows: Rows) -> LeafResults:
     """What rows say, in arrays of their own."""
-    out: dict[str, Any] = {"size": size, "features": None, "first_plays": rows.first_plays}
-    out |= fields_of_position(size, features).unpack(rows.positions) | fields_of_playouts().unpack(rows.playouts)
+    out: dict[str, Any] = {"size": size, "first_plays": rows.first_plays}
+    out |= fields_of_position(size).unpack(rows.positions) | fields_of_playouts().unpack(rows.playouts)
     high, low = out["hash"].astype(np.uint64).T
     out["hash"] = high << np.uint64(32) | low
     high, low = out["squares"].astype(np.int64).T
@@ -236,25 +226,18 @@ def found(size: int, features: bool, rows: Rows) -> LeafResults:
     return LeafResults(**out, events=rows.events if told else None, results=rows.results if told else None)
 
 
-def describe(g: Geometry, position: Position, last_moves: tuple[jax.Array, jax.Array] | None = None) -> jax.Array:
-    """What the host must know of the positions themselves, in rows of `fields_of_position`.
-
-    `last_moves` are the last move and the one before it, as `jaxgo.playing.features` takes them; None where no features are
-    wanted.
-    """
+def describe(g: Geometry, position: Position) -> jax.Array:
+    """What the host must know of the positions themselves, in rows of `fields_of_position`."""
     own, opp = dynamics.own_and_opp(position)
-    found = None if last_moves is None else tactics(g, own, opp)
-    legal = dynamics.boards_legal_for_both(g, own, opp, position.ko, found and found.free)
+    legal = dynamics.boards_legal_for_both(g, own, opp, position.ko)
     mine, theirs = (bb.choose(position.is_over(), bb.without(board, board), board) for board in legal)
-    useful, more = bb.both(mine, rules.no_eyes(g, own, opp)), {}
-    if found is not None and last_moves is not None:
-        more["features"] = features(g, own, opp, found, useful, *last_moves)
+    useful = bb.both(mine, rules.no_eyes(g, own, opp))
     in_order = functools.partial(in_one_loop, functools.partial(bb.point_words, g))
     mine_bits, their_bits, useful_bits = (jnp.stack(in_order(board), axis=1) for board in (mine, theirs, useful))
-    return fields_of_position(g.size, bool(more)).pack(
+    return fields_of_position(g.size).pack(
         words=jnp.stack([*own, *opp], axis=1), ko=position.ko, passes=position.passes, hash=dynamics.stones_hash(position),
         legal_bits=jnp.stack([mine_bits, their_bits], axis=1), useful_bits=useful_bits,
-        margin=rules.area_margin(g, own, opp).astype(jnp.int16), **more,
+        margin=rules.area_margin(g, own, opp).astype(jnp.int16),
     )  # fmt: skip
 
 

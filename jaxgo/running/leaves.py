@@ -50,24 +50,23 @@ class Leaves:
       seed: an int in [0, 2**64), or a jax key; likewise.
       moves: whether to return the moves of every playout.
       policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the move to a leaf is the last move that they know.
-      features: whether to say of the leaves' moves what `jaxgo.FEATURES` lists.
       devices: as in `jaxgo.playouts`, but of this process alone.
     """
 
     def __init__(
         self, size: int, leaves: int, playouts: int, *, komi: float = 7.5, seed: Seed = 0, moves: bool = False,
-        policy: Policies = None, features: bool = False, devices: Devices = None,
+        policy: Policies = None, devices: Devices = None,
     ):  # fmt: skip
         self.size = checks.size(size)
         self.leaves = checks.integer("leaves", leaves, 1, MOST_LEAVES)
         self.playouts = checks.integer("playouts", playouts, 1, MOST_OF_A_LEAF)
         checks.integer("leaves times playouts", self.leaves * self.playouts, 1, MOST_PLAYOUTS)
         self.komi = checks.komi(komi)
-        self.moves, self.features = checks.boolean("moves", moves), checks.boolean("features", features)
+        self.moves = checks.boolean("moves", moves)
         self._seed = seed_words(seed)
         workers = workers_of(devices)
         form, arrays = _form_of(policy, self.size)
-        self._shape = Shape(self.size, self.leaves, self.playouts, self.moves, form, self.features)
+        self._shape = Shape(self.size, self.leaves, self.playouts, self.moves, form)
         self._bounds = outcome.bounds(self.komi, self.size**2)
         self._workers, self._rings, self._busy = workers, Rings(self._shape, workers, arrays), 0.0
 
@@ -114,7 +113,7 @@ class Leaves:
 
     def submit(
         self, words: np.ndarray, ko: ArrayLike, passes: ArrayLike, black: ArrayLike, moves: Sequence[int] | np.ndarray,
-        streams: ArrayLike, before: ArrayLike | None = None, *, komi: ArrayLike | None = None, seed: int | None = None,
+        streams: ArrayLike, *, komi: ArrayLike | None = None, seed: int | None = None,
     ) -> "Call":  # fmt: skip
         """Begins a call; `gather` waits for its results.
 
@@ -125,8 +124,6 @@ class Leaves:
           black: bool [n], whether Black is to move.
           moves: int [n], the point to play (legal: that is not checked), P for a pass, or STAY.
           streams: int [n], the random stream of each leaf, from 0.
-          before: int [n], the move that led to the position, a point or P, or -1 where it is not known (the default); only
-            features ask for it.
           komi: of all leaves, or float [n]; by default the one given to `Leaves`. The playouts do not depend on it.
           seed: of this call, an int in [0, 2**64); by default the one given to `Leaves`.
 
@@ -145,10 +142,9 @@ class Leaves:
             checks.integers(name, x, (count,), least, most)
             for name, x, least, most in (
                 ("ko", ko, NO_KO, points - 1), ("passes", passes, 0, 2), ("streams", streams, 0, INT32_MAX),
-                ("moves", moves, STAY, points), ("before", NO_KO if before is None else before, -1, points),
+                ("moves", moves, STAY, points),
             )
         ]  # fmt: skip
-        *numbers, before = numbers
         numbers.insert(leaf_columns.BLACK, checks.bools("black", black, (count,)))
         bounds = self._bounds if komi is None else outcome.bounds(checks.komis(komi, count), points)
         key = self._seed if seed is None else seed_words(checks.integer("seed", seed, 0, 2**64 - 1))
@@ -159,8 +155,6 @@ class Leaves:
             row[...] = values
         for row, word in zip(columns[num_words + leaf_columns.SEED :], key):
             row[...] = word
-        if self.features:
-            of_leaves[leaf_columns.BEFORE] = before
         return self.begin(columns)
 
     def begin(self, columns: np.ndarray) -> "Call":
@@ -181,7 +175,7 @@ class Leaves:
             raise ValueError(f"columns must be {wanted}, not {columns.dtype} of shape {columns.shape}")
         parts = self._rings.parts_for(count)
         ends = [count * i // parts for i in range(parts + 1)]
-        room = Room.of(self.size, count, self.playouts if self.moves else 0, self.features)
+        room = Room.of(self.size, count, self.playouts if self.moves else 0)
         return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
 
     def done(self, call: "Call") -> bool:
@@ -205,7 +199,7 @@ class Leaves:
         Raises:
           concurrent.futures.CancelledError: it has been taken back.
         """
-        return found(self.size, self.features, self.rows(call))
+        return found(self.size, self.rows(call))
 
     def rows(self, call: "Call") -> Rows:
         """The same as they come from the device, for programs that read them themselves."""

@@ -51,18 +51,11 @@ class Shape:
     """Whether they are told."""
     policy: PolicyForm | None = None
     """Whom the playouts ask; its arrays are arguments of the program."""
-    features: bool = False
-    """Whether the features of the leaves' moves are told."""
-
-    @property
-    def num_kept(self) -> int:
-        """Columns of a leaf that the table keeps."""
-        return leaf_columns.number(self.size, False)
 
     @property
     def num_columns(self) -> int:
         """Of a leaf (see `jaxgo.running.leaf_columns`)."""
-        return leaf_columns.number(self.size, self.features)
+        return leaf_columns.number(self.size)
 
     @property
     def room(self) -> int:
@@ -76,16 +69,6 @@ class State(NamedTuple):
     flight: xla.Flight
     table: jax.Array | np.ndarray
     """uint32 [places * leaves, columns]: the move to each leaf, its position, bounds and seed."""
-
-
-class New(NamedTuple):
-    """Leaves that have come."""
-
-    positions: Position
-    rows: jax.Array
-    """uint32 [leaves, .]: what the table is to hold of them."""
-    last_moves: tuple[jax.Array, jax.Array] | None
-    """If features are wanted, the last move and the one before it, as `jaxgo.playing.features` takes them."""
 
 
 class Found(NamedTuple):
@@ -121,7 +104,7 @@ def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:
     # Each array of its own, so that the program may write into it.
     arrays = jax.tree.map(np.array, _empty(shape, backend))
     flight = jax.tree.map(lambda x: x.view(np.uint32).reshape(-1, 2) if x.itemsize == 8 else x, arrays)
-    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_kept), np.uint32))
+    return State(flight, np.zeros((PLACES * shape.leaves, shape.num_columns), np.uint32))
 
 
 def _empty(shape: Shape, backend: Backend) -> xla.Flight:
@@ -201,8 +184,8 @@ def _step(
     g, size, wants = geometry(shape.size), shape.size, _wants(shape)
     place, count, oldest, awaited = numbers[1:5]
     table = state.table
-    new = _arrive(shape, g, columns)
-    kept = lax.dynamic_update_slice(table, new.rows, (place * np.int32(shape.leaves), np.int32(0)))
+    positions, rows = _arrive(shape, g, columns)
+    kept = lax.dynamic_update_slice(table, rows, (place * np.int32(shape.leaves), np.int32(0)))
     table = jnp.where(count > np.int32(0), kept, table)
     ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * np.int32(shape.playouts)
 
@@ -239,7 +222,7 @@ def _step(
             ply = lax.broadcasted_iota(jnp.int32, events.shape, 1)
             records = records._replace(events=jnp.where(ply < records.length[:, None], events, np.int16(-1)))
     of_oldest = lax.dynamic_slice_in_dim(table, oldest * np.int32(shape.leaves), shape.leaves)
-    return State(narrow, table), _found(shape, g, new, records, of_oldest)
+    return State(narrow, table), _found(shape, g, positions, records, of_oldest)
 
 
 def _whole_step(
@@ -247,8 +230,7 @@ def _whole_step(
 ) -> tuple[tuple[()], Found]:
     """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
     g, longest = geometry(shape.size), max_plies(shape.size)
-    new = _arrive(shape, g, columns)
-    rows = new.rows
+    positions, rows = _arrive(shape, g, columns)
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
     job = Job(shape.playouts, None, numbers[2], jnp.int32(shape.playouts), jnp.int32(longest))
     how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": True, "moves": shape.moves, "policy": policy}
@@ -256,11 +238,11 @@ def _whole_step(
     records = backend.play_all(g, columns, job, **how, last=rows[:, 0].astype(jnp.int32))
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
-    return (), _found(shape, g, new, records, rows)
+    return (), _found(shape, g, positions, records, rows)
 
 
-def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> New:
-    """The leaves, after their moves."""
+def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
+    """The leaves, after their moves, and what the table is to hold of them, uint32 [leaves, .]."""
     num = num_columns_of_position(g)
     own, opp, ko, passes, black, streams = table_of(tuple(columns[:num]))
     is_black = black != np.int32(0)
@@ -269,20 +251,14 @@ def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> New:
     before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
     move = columns[num].astype(jnp.int32)
     after = dynamics.played(before, jnp.maximum(move, np.int32(0)), move != np.int32(STAY))
-    rows = jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 : shape.num_kept]], axis=1)
-    if not shape.features:
-        return New(after, rows, None)
-    stays, earlier = move == np.int32(STAY), columns[-1].astype(jnp.int32)
-    last_moves = jnp.where(stays, earlier, move), jnp.where(stays, np.int32(-1), earlier)
-    last, one_before = (jnp.where(x == np.int32(g.num_points), np.int32(-1), x) for x in last_moves)
-    return New(after, rows, (last, one_before))
+    return after, jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 :]], axis=1)
 
 
-def _found(shape: Shape, g: Geometry, new: New, records: Records, rows: jax.Array) -> Found:
+def _found(shape: Shape, g: Geometry, positions: Position, records: Records, rows: jax.Array) -> Found:
     """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
     black, bounds = rows[:, -6] != np.uint32(0), rows[:, -4:-2].astype(jnp.int32)
     sums, first_plays, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
-    found = Found(leaf_results.describe(g, new.positions, new.last_moves), sums, first_plays)
+    found = Found(leaf_results.describe(g, positions), sums, first_plays)
     if shape.moves:
         assert records.events is not None
         events = records.events.reshape(shape.playouts, shape.leaves, -1)

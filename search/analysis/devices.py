@@ -63,7 +63,7 @@ class Devices:
         options, moves = self._options, needs_histories(self._rule)
         device = SharedLeaves(
             size, leaves_of_calls(LEAVES, moves, options.threads), options.playouts_per_leaf, moves=moves, policy=options.policy,
-            features=self._rule.knowledge is not None, on_done=self._on_done, devices=options.threads,
+            on_done=self._on_done, devices=options.threads,
         )  # fmt: skip
         Search(
             Position.empty(size), rule=self._rule, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf, device=device,

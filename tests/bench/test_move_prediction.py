@@ -9,6 +9,7 @@ import jaxgo
 from bench import move_prediction
 from jaxgo.playing.policies import pattern_table
 from search import MoveWeights
+from search.features import FEATURES
 from search.shapes import turned_sides
 from tests.referee import Game
 from tests.scalar_features import distance, features, number_of_pattern, number_of_shape, number_of_sides, turned_shapes
@@ -39,13 +40,13 @@ def test_moves_are_the_referees(games):
         record, game, points = jaxgo.read_game(line.encode()), Game(5), [-1, -1]
         for k, (_, point) in enumerate(record.moves):
             if k >= 1 and point != 25:
-                said, candidates = features(game, points[-1], points[-2]), game.candidates()
+                said, candidates = features(game), game.candidates()
                 assert moves.first[position] == row and moves.game[position] == number
                 assert moves.played[position] == row + candidates.index(point)
                 for move in candidates:
                     edge = min(move // 5, move % 5, 4 - move // 5, 4 - move % 5)
-                    of_move = [i for i, name in enumerate(jaxgo.FEATURES) if move in said.get(name, [])]
-                    of_move += [17 + edge, of_patterns + alike[number_of_pattern(game, move)]]
+                    of_move = [i for i, name in enumerate(FEATURES) if move in said.get(name, [])]
+                    of_move += [len(FEATURES) + edge, of_patterns + alike[number_of_pattern(game, move)]]
                     for begin, other in zip((of_last, of_before), points[:-3:-1]):
                         of_move += [begin + distance(5, move, other)] if other >= 0 else []
                     sides = number_of_sides(game, move)

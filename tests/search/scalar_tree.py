@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from jaxgo.playing.features import FEATURES
+from search.features import FEATURES
 from search.move_weights import strengths as strengths_of_weights
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE
 from tests.referee import Game
@@ -162,7 +162,7 @@ class ScalarTree:
         points = [-1 if move is None or move == game.pass_move else move for move in moves]
         of_shapes = self.shape_weights
         weights = dict.fromkeys([] if game.is_over else game.candidates(), 0)
-        for name, said in features(game, *points).items():
+        for name, said in features(game).items():
             for point in said:
                 weights[point] += int(known.weights.features[FEATURES.index(name)])
         strengths = {}
@@ -177,7 +177,7 @@ class ScalarTree:
             strengths[point] = float(strengths_of_weights()[1023 + min(max(weight, -1023), 1023)])
         total = sum(strengths.values())
         for point, strength in strengths.items():
-            priors[point] = min(known.even + int(known.likely * math.sqrt(strength / total) + 0.5), 255), known.even
+            priors[point] = min(known.even + int(known.likely * (math.sqrt(strength) / math.sqrt(total)) + 0.5), 255), known.even
         return priors
 
     @functools.cached_property

@@ -89,7 +89,9 @@ def test_results_do_not_depend_on_the_workers():
 def test_the_move_before_is_known_after_an_advance(tried):
     """The root that the game has come to knows the move that led to it, whether or not the tree had tried it: it is the move before
     those of its children, and beside it points have prior playouts there."""
-    of_moves = Knowledge(even=0, likely=255, weights=MoveWeights.of(near_before_1=900))
+    of_distances = np.zeros((2, 18), np.int16)
+    of_distances[1, 2] = 900  # beside the move before the last
+    of_moves = Knowledge(even=0, likely=255, weights=MoveWeights.of(distances=of_distances))
     search = Search(POSITION, rule=Rave(knowledge=of_moves), leaves=LEAVES, playouts_per_leaf=PLAYOUTS, seed=3, memory=1 << 22)
     search.run(visits=2 * LEAVES * PLAYOUTS)
     found = search.statistics()

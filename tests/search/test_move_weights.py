@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import jaxgo
 from jaxgo.playing.policies import pattern_table
 from search import Knowledge, MoveWeights
+from search.features import FEATURES
 from search.move_weights import DOUBLE, LIMIT, line_of, strengths
 from search.shapes import SIDES, alike, turned_sides
 
@@ -29,7 +29,7 @@ def test_those_that_come_with_jaxgo_know_patterns_as_alike():
     assert (weights.patterns == weights.patterns[pattern_table.alike()]).all()
     assert (weights.sides == weights.sides[alike(np.arange(SIDES), turned_sides)]).all()
     assert len(weights.shapes) > 1000 and (weights.shape_weights != 0).all()
-    named = dict(zip(jaxgo.FEATURES, weights.features.tolist()))
+    named = dict(zip(FEATURES, weights.features.tolist()))
     assert named["save"] > 0 > named["self_atari"]
     assert (weights.distances[:, 3] > 0).all() and (weights.distances[:, 3] > weights.distances[:, 8]).all()
     assert weights.lines[0] < weights.lines[2]
@@ -42,7 +42,7 @@ def test_they_are_written_and_read(tmp_path):
     weights.save(tmp_path / "weights.npz")
     read = MoveWeights.load(tmp_path / "weights.npz")
     assert read == weights != MoveWeights.fitted() and hash(read) == hash(weights)
-    assert read.features[jaxgo.FEATURES.index("eyelike")] == -2 and read.lines.tolist() == [0, 1, 2, 3, 4]
+    assert read.features[FEATURES.index("eyelike")] == -2 and read.lines.tolist() == [0, 1, 2, 3, 4]
     assert read.shapes.tolist() == [0, 1, 3] and read.shape_weights.tolist() == [1, -2, 3]
     assert repr(MoveWeights.fitted()) != repr(read) == repr(weights), "what stands in a report tells them apart"
     with pytest.raises(ValueError, match="read-only"):

@@ -209,7 +209,7 @@ class Someone:
 class Calls:
     """A device that answers nothing, and keeps what it is sent: the owners' numbers of leaves, call by call."""
 
-    size, leaves, playouts, moves, features = 5, 64, 8, False, False
+    size, leaves, playouts, moves = 5, 64, 8, False
 
     def __init__(self):
         self.sent: list[np.ndarray] = []
@@ -232,14 +232,14 @@ def calls(shared, monkeypatch):
 
 def hand_in(share, owner: int, count: int) -> None:
     """Hands leaves of a round in; their streams say whose they are."""
-    columns = np.zeros((leaf_columns.number(5, False), count), np.uint32)
+    columns = np.zeros((leaf_columns.number(5), count), np.uint32)
     columns[STREAM] = owner
     share.begin(columns)
 
 
 def shares(shared, owners: list, priorities=None) -> list:
     priorities = priorities or [0] * len(owners)
-    return [shared.seat(o, p).share(5, 64, 8, moves=False, features=False) for o, p in zip(owners, priorities)]
+    return [shared.seat(o, p).share(5, 64, 8, moves=False) for o, p in zip(owners, priorities)]
 
 
 def test_owners_take_turns(shared, calls):

@@ -21,6 +21,6 @@ def test_numbers_are_the_referees(size):
     boards = np.array([np.array(game.stones).reshape(size, size) for game in games], np.int8)
     to_play = np.array([game.to_play for game in games])
     words, *_ = jaxgo.Leaves.arguments_of(jaxgo.Position.from_array(boards, to_play=to_play))
-    shapes, sides = surroundings.numbers(size, words)
+    shapes, sides, _ = surroundings.numbers(size, words)
     assert shapes.tolist() == [[number_of_shape(game, point) for point in range(size**2)] for game in games]
     assert sides.tolist() == [[number_of_sides(game, point) for point in range(size**2)] for game in games]

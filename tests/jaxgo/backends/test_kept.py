@@ -114,7 +114,7 @@ def test_lanes_that_go_on_do_so_with_a_kept_program(folder, monkeypatch):
             return ring_program._lowered(*key)
 
         monkeypatch.setattr(ring_program, "compiled", programs.Programs(lower, "ring"))
-        leaves = jaxgo.Leaves(3, 4, 8, seed=5, policy=jaxgo.Patterns(), features=True, devices=jax.devices()[0])
+        leaves = jaxgo.Leaves(3, 4, 8, seed=5, policy=jaxgo.Patterns(), devices=jax.devices()[0])
         call = leaves.submit(*leaves.arguments_of(POSITION), [jaxgo.STAY], [0])
         results = leaves.gather(call)
         found.append((len(lowered), results))
@@ -146,7 +146,6 @@ def test_everything_that_makes_a_program_another_is_in_its_name(folder, monkeypa
     shapes = [
         shape, dataclasses.replace(shape, size=6),
         dataclasses.replace(shape, leaves=17), dataclasses.replace(shape, playouts=9), dataclasses.replace(shape, moves=True),
-        dataclasses.replace(shape, features=True),
         *(dataclasses.replace(shape, policy=form(policy)) for policy in (
             jaxgo.Capture(0.5), jaxgo.Patterns(), jaxgo.Patterns(save=False), jaxgo.LastGoodReply(jaxgo.Replies(5)),
             jaxgo.Advisor(0.5, jaxgo.AdvisorTable(5)), jaxgo.Advisor(0.5, jaxgo.AdvisorTable(5), suggestions=3),
@@ -154,7 +153,7 @@ def test_everything_that_makes_a_program_another_is_in_its_name(folder, monkeypa
     ]  # fmt: skip
     entries = [entry(each) for each in shapes] + [entry(kind="job")]
     assert None not in entries and len(set(entries)) == len(entries)
-    assert entry(dataclasses.replace(shape, policy=form(jaxgo.Capture(0.7)))) == entries[6]  # its chance is an argument
+    assert entry(dataclasses.replace(shape, policy=form(jaxgo.Capture(0.7)))) == entries[5]  # its chance is an argument
     for change in (
         lambda patch: patch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false"),
         lambda patch: patch.setattr(kept, "_source", lambda: "0" * 64),

@@ -1,6 +1,5 @@
 """Leaves of a tree: positions by the rules of `Position` and the referee, and the playouts of `jaxgo.playouts`."""
 
-import dataclasses
 
 import jax
 import numpy as np
@@ -15,7 +14,6 @@ from jaxgo.results import outcome
 from jaxgo.running import leaf_columns, ring, ring_program
 from jaxgo.running.leaf_results import Places
 from jaxgo.running.request import seed_words
-from tests import scalar_features
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
 
@@ -271,7 +269,7 @@ def test_leaves_of_other_seeds_and_komi_share_a_call(monkeypatch, flies):
     leaves = Leaves(5, LEAVES, PLAYOUTS)
     games, moves = leaf_games(5)
     count, streams = len(games), np.arange(len(games)) + 5
-    columns = np.zeros((leaf_columns.number(5, False), count), np.uint32)
+    columns = np.zeros((leaf_columns.number(5), count), np.uint32)
     signed = columns.view(np.int32)
     columns[:rows] = words_of(games).T
     signed[rows + leaf_columns.KO] = [game.ko for game in games]
@@ -282,7 +280,7 @@ def test_leaves_of_other_seeds_and_komi_share_a_call(monkeypatch, flies):
         signed[rows + leaf_columns.WIN, i], signed[rows + leaf_columns.DRAW, i] = outcome.bounds(komis[i % 2], 25)
         columns[rows + leaf_columns.SEED, i], columns[rows + leaf_columns.MORE_SEED, i] = seed_words(seeds[i % 2])
     call = leaves.begin(columns)
-    together, told, places = leaves.gather(call), leaves.rows(call), Places.of(5, False)
+    together, told, places = leaves.gather(call), leaves.rows(call), Places.of(5)
     leaves.close()
     for seed, komi in zip(seeds, komis):
         alone = Leaves(5, LEAVES, PLAYOUTS, komi=komi, seed=seed)
@@ -297,36 +295,11 @@ def test_leaves_of_other_seeds_and_komi_share_a_call(monkeypatch, flies):
 
 @pytest.mark.parametrize(("shape", "dtype"), [((9,), "u4"), ((), "u4"), ((2, 3), "u4"), (None, "i4"), (0, "u4"), (17, "u4")])
 def test_columns_of_another_form_are_refused(shape, dtype):
-    leaves, rows = Leaves(5, LEAVES, PLAYOUTS), leaf_columns.number(5, False)
+    leaves, rows = Leaves(5, LEAVES, PLAYOUTS), leaf_columns.number(5)
     shape = (rows, 3 if shape is None else shape) if isinstance(shape, int | None) else shape
     with pytest.raises(ValueError, match=rf"columns must be uint32 of {rows} rows for 1 to 16 leaves, not .*shape"):
         leaves.begin(np.zeros(shape, dtype))
     leaves.close()
-
-
-def test_features_are_the_scalar_versions():
-    """Of the last two moves the one to the leaf and the one before it, or without a move that before alone; passes are none."""
-    games, moves = leaf_games(5)
-    before = np.arange(len(games)) % 27 - 1
-    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, features=True)
-    black, ko, passes = zip(*((game.to_play == 1, game.ko, game.passes) for game in games))
-    found = leaves.gather(leaves.submit(words_of(games), ko, passes, black, moves, np.arange(len(games)), before))
-    leaves.close()
-    g, number = geometry(5), 0
-    assert found.features.shape == (len(games), len(jaxgo.FEATURES), g.num_words)
-    for game, move, earlier, features in zip(games, moves, before.tolist(), found.features):
-        known = [earlier, -1] if move == STAY else [move, earlier]
-        expected = scalar_features.features(after(game, move), *(-1 if m == game.pass_move else m for m in known))
-        points = features[:, g.word_of_point] >> g.bit_of_point.astype(np.uint32) & np.uint32(1)
-        said = {name: np.flatnonzero(row).tolist() for name, row in zip(jaxgo.FEATURES, points) if row.any()}
-        assert said == expected
-        number += len(said)
-    assert number > 50
-    uniform = Leaves(5, LEAVES, PLAYOUTS, seed=SEED)
-    without = play(uniform, games, moves)
-    uniform.close()
-    assert without.features is None
-    assert_equal(dataclasses.replace(found, features=None), without)
 
 
 def test_what_memory_held_before_is_no_leaf(monkeypatch):
@@ -338,7 +311,7 @@ def test_what_memory_held_before_is_no_leaf(monkeypatch):
         columns[:2] = np.array([[1309733608], [2850499955]], np.uint32)  # stones of both on some points: no end of chains
         return real(self, columns, numbers)
 
-    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED, features=True)
+    leaves = Leaves(5, LEAVES, PLAYOUTS, seed=SEED)
     games, moves = (x[:3] for x in leaf_games(5))
     expected = play(leaves, games, moves)
     monkeypatch.setattr(ring.Ring, "_ask", ask)
@@ -360,7 +333,6 @@ def test_what_memory_held_before_is_no_leaf(monkeypatch):
         ({"moves": np.zeros(17, int)}, ValueError, "the number of leaves must be between 1 and 16, not 17"),
         ({"streams": [0, -1]}, ValueError, "streams must be between 0 and"),
         ({"streams": [0.0, 1.0]}, TypeError, "streams must hold integers"),
-        ({"before": [0, 26]}, ValueError, "before must be between -1 and 25, not 26"),
         ({"komi": np.nan}, ValueError, "komi must be finite"),
         ({"komi": [1.0]}, ValueError, r"komi must be one number or have shape \(2,\)"),
         ({"seed": -1}, ValueError, "seed must be between 0"),

@@ -25,6 +25,6 @@ def test_the_least_memory_has_room_for_a_search_of_any_kind(bot):
     trees, how = Trees(LEAST_MEMORY, MOST_PROCESSES), search_options(bot, knowledge=True)
     share = trees.share(1 << 40)
     assert trees.has_room(share, first=True)
-    shared = SharedLeaves(25, moves=needs_histories(how["rule"]), features=how["rule"].knowledge is not None)
+    shared = SharedLeaves(25, moves=needs_histories(how["rule"]))
     Search(Position.empty(25), **how, memory=share, device=shared.seat()).close()
     shared.close()
