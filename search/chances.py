@@ -5,8 +5,9 @@ from numpy.typing import ArrayLike
 
 from jaxgo import Leaves, Position
 from jaxgo.base import checks
+from jaxgo.board.dynamics import is_traced
 from search.compiled import keep_loops, plain
-from search.knowledge import Knowledge
+from search.knowledge import Knowledge, numbers_of
 from search.move_weights import MoveWeights
 from search.priors import Room, weigh_all
 
@@ -34,10 +35,12 @@ def move_chances(
     """
     if not isinstance(position, Position):
         raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    if is_traced(position, last_moves, moves_before):
+        raise TypeError("move_chances needs values, not traced arrays: it runs on the host, outside of jit, vmap and their kin")
     size, batch, points = position.size, position.batch, position.size**2
     numbers = (("last_moves", last_moves), ("moves_before", moves_before))
     last, before = (checks.integers(name, x, (batch,), NO_MOVE, points).astype(np.int64) for name, x in numbers)
-    known = (Knowledge() if weights is None else Knowledge(weights=weights)).numbers(size)
+    known = numbers_of(Knowledge() if weights is None else Knowledge(weights=weights), size)
     words, *_ = Leaves.arguments_of(position)
     useful = np.zeros((batch, 32 * (points // 32 + 1)), np.bool_)
     useful[:, :points] = position.useful()

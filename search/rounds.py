@@ -19,7 +19,7 @@ from search.compiled import plain
 from search.descent import Constants, Ties, choose_and_ask
 from search.earnings import NOT_AHEAD, Ahead, earn_ahead
 from search.histories import Played
-from search.knowledge import Knowledge, KnowledgeNumbers
+from search.knowledge import KnowledgeNumbers, numbers_of
 from search.nodes import NONE
 from search.restrictions import Restrictions
 from search.round_size import Young
@@ -132,7 +132,7 @@ class Rounds:
         settings, (win, draw) = self._settings, outcome.bounds(self._settings.komi, tree.size**2)
         limits = settings.restrictions or _unrestricted(tree.moves)
         credit = histories.NUMBERS[settings.rule.credit]
-        known = _known(settings.rule.knowledge, tree.size) if settings.rule.knowledge else KnowledgeNumbers.none()
+        known = numbers_of(settings.rule.knowledge, tree.size) if settings.rule.knowledge else KnowledgeNumbers.none()
         device = self._device
         avoid, allow = (x.astype(np.int64) for x in (limits.avoid_until, limits.allow_until))
         self._terms = plain(Terms(
@@ -301,7 +301,6 @@ class Rounds:
 
 _unrestricted = functools.cache(Restrictions.none)
 _places = functools.cache(Places.of)
-_known = functools.lru_cache(64)(Knowledge.numbers)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import math
 
+import jax
 import numpy as np
 import pytest
 
@@ -67,6 +68,11 @@ def test_games_that_are_over_and_other_weights():
 def test_other_arguments_are_refused(given, error, text):
     with pytest.raises(error, match=text):
         search.move_chances(*given)
+
+
+def test_traced_positions_are_refused():
+    with pytest.raises(TypeError, match="move_chances needs values, not traced arrays"):
+        jax.jit(search.move_chances)(jaxgo.Position.empty(5))
 
 
 def test_other_weights_are_refused():
