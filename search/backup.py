@@ -4,17 +4,12 @@ First plays (RAVE) of a node are those of its leaves, but for the points on whic
 there, such a move is the first play at its point in all playouts of the leaf, whatever these played there later.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from jaxgo.results.sums import LOW
 from jaxgo.running.leaf_results import Places, Rows
-from search import priors
 from search.compiled import compiled, once, part
-from search.earnings import earn
-from search.histories import AMAF, NO_CREDIT, Played, count_first_plays, read_playouts
-from search.knowledge import KnowledgeNumbers
+from search.histories import AMAF, NO_CREDIT
 from search.nodes import (
     FIRST,
     NARROW,
@@ -33,21 +28,11 @@ from search.nodes import (
     unlink,
 )
 from search.rows import MOST_IN_A_BYTE, add_rave, copy, count_move
-from search.surroundings import Around
 from search.terms import Terms, is_black, result_of
 
 
-class Scratch(NamedTuple):
-    """Room to work in, for M moves."""
-
-    first: np.ndarray
-    """int16 [2, 2, M]: what points earned the leaf's mover (0) and the other (1) as first plays, and times their results."""
-    room: priors.Room
-    """For prior playouts."""
-
-
 @compiled
-def take_results(memory, terms, history, leaves, rows, results, played, ahead, scratch):
+def take_results(memory, terms, history, leaves, rows, results, earned, first):
     """Adds the results of a round's leaves to the tree; named tuples come as plain ones (`search.compiled.plain`).
 
     Args:
@@ -58,15 +43,12 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
         what is NONE is passed over.
       rows: int32 [n], the row of each leaf in the results; NONE for ends of the game.
       results: the results, a `jaxgo.running.leaf_results.Rows`.
-      played: a `search.histories.Played` with the results' moves, if there are any, and room for the rest.
-      ahead: float64 [n, ., 1, 2, M], what the leaves earn by weighted credits, if that has been worked out (`search.earnings`);
-        otherwise n is 0.
-      scratch: room, a `Scratch`.
+      earned: float64 [n, ., 1, 2, M], what the leaves earn by weighted credits (`search.earnings`); by other credits nothing is
+        read of it.
+      first: int16 [2, 2, M], scratch.
     """
-    memory, terms = Memory(*memory), Terms(*terms[:-2], KnowledgeNumbers(*terms[-2]), Places(*terms[-1]))
-    results, played = Rows(*results), Played(*played)
-    scratch = Scratch(scratch[0], priors.Room(scratch[1][0], Around(*scratch[1][1])))
-    playouts, at, with_moves = terms.playouts, terms.places, results.events.shape[2] > 0
+    memory, terms, results = Memory(*memory), Terms(*terms[:-1], Places(*terms[-1])), Rows(*results)
+    playouts, at = terms.playouts, terms.places
     for i in range(len(leaves)):
         leaf, row = np.int64(leaves[i]), np.int64(rows[i])
         leaves[i] = NONE
@@ -74,26 +56,14 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
             continue
         x = memory.nodes[leaf]
         if x.state == NEW and repeats(memory, history, leaf, hash_of(results.positions[row], at)):
-            strike(memory, parent_of(memory, leaf), np.int64(x.move))
+            strike(memory, parent_of(memory.nodes, leaf), np.int64(x.move))
         if x.state == STRUCK:
             take_back(memory, leaf, playouts, terms.losses)
             continue
         if x.state == NEW:
             describe(memory, terms, leaf, results.positions[row])
-            if len(memory.priors):
-                above = parent_of(memory, leaf)
-                before = NONE if above == NONE else np.int64(memory.nodes[above].move)
-                opp = at.words + (memory.words.shape[1] >> 1)
-                priors.note(
-                    memory.priors[leaf], terms.known, results.positions[row], at.words, opp, at.useful_bits, np.int64(x.move),
-                    before, scratch.room,
-                )  # fmt: skip
-        scratch.first[:] = 0
-        if terms.credit == AMAF and row != NONE and not with_moves:
-            for player in range(2):
-                for what in range(2):
-                    copy(scratch.first[player, what], results.first_plays[row, player, what])
         if row == NONE:
+            first[:] = 0
             margin = np.int64(x.margin)
             won = result_of(terms, margin, is_black(terms, x.depth))
             wins, lead, squares = playouts * won, playouts * margin, playouts * margin * margin
@@ -101,13 +71,11 @@ def take_results(memory, terms, history, leaves, rows, results, played, ahead, s
             sums = results.playouts[row]
             wins, lead = signed(sums[at.wins]), signed(sums[at.lead])
             squares = signed(sums[at.squares]) * LOW + signed(sums[at.squares + 1])
-            if terms.credit == AMAF and with_moves:
-                read_playouts(played, AMAF, row, results.results)
-                count_first_plays(played, scratch.first)
-        earned = ahead[i] if len(ahead) else played.earned
-        if not len(ahead) and terms.credit not in (NO_CREDIT, AMAF):
-            earn(memory, terms, leaf, row, results, played, earned)
-        back_up(memory, terms, leaf, wins, lead, squares, scratch.first, earned)
+            if terms.credit == AMAF:
+                for player in range(2):
+                    for what in range(2):
+                        copy(first[player, what], results.first_plays[row, player, what])
+        back_up(memory, terms, leaf, wins, lead, squares, first, earned[min(i, len(earned) - 1)])
 
 
 @once
@@ -125,7 +93,7 @@ def back_up(memory, terms, leaf, wins, lead, squares, first, earned):
         elif terms.credit != NO_CREDIT:
             add_rave(memory, node, earned[distance], 0, pool)
         x.pending -= playouts  # from here on it may be taken for a cold leaf
-        above = parent_of(memory, node)
+        above = parent_of(memory.nodes, node)
         if above == NONE:
             return
         wins, lead, distance = 2 * playouts - wins, -lead, distance + 1
@@ -147,9 +115,9 @@ def take_back(memory, leaf, playouts, losses):
         x = memory.nodes[node]
         x.visits -= playouts
         x.pending -= playouts
-        above = parent_of(memory, node)
+        above = parent_of(memory.nodes, node)
         if above != NONE:
-            count_move(memory, above, x.move, -losses, 0)
+            count_move(memory, above, x.move, -losses, np.int64(0))
         node = above
     x = memory.nodes[leaf]
     if x.visits == 0 and x.parent != NONE:
@@ -177,11 +145,11 @@ def repeats(memory, history, node, hash):
     for earlier in history:
         if earlier == hash:
             return True
-    above = parent_of(memory, node)
+    above = parent_of(memory.nodes, node)
     while above != NONE:
         if memory.nodes[above].hash == hash:
             return True
-        above = parent_of(memory, above)
+        above = parent_of(memory.nodes, above)
     return False
 
 
@@ -189,7 +157,7 @@ def repeats(memory, history, node, hash):
 def strike(memory, node, move):
     """Strikes a move from a node, for good; where none is left, the player passes."""
     clear_bit(memory.open[node], move)
-    child = child_of(memory, node, move)
+    child = child_of(memory.nodes, node, move)
     if child != NONE:
         unlink(memory, child)
         memory.nodes[child].state = STRUCK

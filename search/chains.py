@@ -27,7 +27,7 @@ def look_at_chains(own, opp, places, chains, stones):
       chains: int64 [N**2, FIELDS], is filled in.
       stones: int64 [N**2], scratch.
     """
-    step, number, in_atari = len(own) - 2, 0, False
+    step, number, in_atari = len(own) - 2, np.int64(0), False
     for i in range(step * step):
         places[i] = OUTSIDE
     for y in range(step - 2):

@@ -98,10 +98,10 @@ def choose_and_ask(
             x.visits += playouts
             x.pending += playouts
             if x.first == NONE:
-                warm(memory, node)
-            above = parent_of(memory, node)
+                warm(memory.nodes, node)
+            above = parent_of(memory.nodes, node)
             if above != NONE:
-                count_move(memory, above, x.move, losses, 0)
+                count_move(memory, above, x.move, losses, np.int64(0))
             node = above
     return ask(memory, black, constants, stream, leaves, rows, columns), lowest
 
@@ -121,7 +121,7 @@ def ask(memory, black, constants, stream, leaves, rows, columns):
         if x.state == READY and x.passes >= 2:
             continue
         stay = x.state == READY or x.parent == NONE
-        node = leaf if stay else parent_of(memory, leaf)
+        node = leaf if stay else parent_of(memory.nodes, leaf)
         y = memory.nodes[node]
         for word in range(words):
             columns[word, count] = memory.words[node, word]
@@ -151,7 +151,7 @@ def descend(memory, rule, ties, deepest, scratch):
         if x.visits >= rule.reference_visits:
             reference = node
         move = best_move(memory, rule, ties, node, reference, scratch)
-        child = child_in_front(memory, node, move) if scratch[VISITS, move] > 0 else np.int64(NONE)
+        child = child_in_front(memory.nodes, node, move) if scratch[VISITS, move] > 0 else np.int64(NONE)
         if child == NONE:
             child = add_node(memory, node, move)
         if child == NONE:
@@ -173,7 +173,7 @@ def best_move(memory, rule, ties, node, reference, scratch):
             scratch[COUNTED, move], scratch[COUNTED + 1, move] = scratch[VISITS, move], scratch[WINS, move]
         priors.add(memory.priors[node], scratch[COUNTED], scratch[COUNTED + 1])
     work_out(rule, x.visits, scratch[VALUES], scratch[tried], scratch[tried + 1], scratch[EARNED], scratch[EARNED + 1])
-    start, best, most, may_be_tried = place(x.hash, x.visits), -1, -np.inf, memory.open[node]
+    start, best, most, may_be_tried = place(x.hash, x.visits), np.int64(NONE), -np.inf, memory.open[node]
     for move in range(scratch.shape[1]):
         worth = scratch[VALUES, move] + ties[start + move]
         if worth > most and has_bit(may_be_tried, move):

@@ -1,9 +1,8 @@
 """What a round's leaves earn by weighted credits, each for itself and for every node above it.
 
 The host goes through every move of every playout for it, which is most of what such a search costs. It follows from the playouts
-and from moves and stones that stay in the tree as they are. So where the host has cores for it, threads work it out for some
-leaves each, and for the next round while the oldest is added to the tree, which the search's own thread does in order: the tree
-is the same.
+and from moves and stones that stay in the tree as they are, so it is worked out before a round is added to the tree, in order, by
+the search's own thread; and where the host has cores for it, by other threads before that, for some leaves each.
 """
 
 import concurrent.futures
@@ -16,14 +15,15 @@ from jaxgo.running import threads
 from jaxgo.running.leaf_results import Places, Rows
 from search.compiled import compiled, once, part
 from search.histories import MCTR, Played, read_nothing, read_playouts, share_prefixes, weigh
-from search.knowledge import KnowledgeNumbers
 from search.nodes import NONE, Memory, parent_of
 from search.terms import Terms, is_black, result_of
 
 #: The fewest playouts for which a thread is worth while, and the most bytes of what a round's leaves earn and of threads' room.
 FEWEST, MOST_BYTES = 512, 1 << 28
-#: Nothing has been worked out ahead.
-NOT_AHEAD = np.empty((0, 1, 1, 2, 1))
+#: For so many leaves it is worked out at a time: what they earn is still in the cache when it is added to the tree.
+PIECE = 32
+#: By other credits nothing is earned.
+NOTHING = np.empty((1, 1, 1, 2, 1))
 
 
 @once
@@ -54,7 +54,7 @@ def earn(memory, terms, leaf, row, results, played, earned):
             bits = memory.legal.shape[2]
             legal = results.positions[row, at.legal_bits : at.legal_bits + 2 * bits]
             share_prefixes(played, distance, legal[:bits], legal[bits:], earned[distance])
-        above = parent_of(memory, node)
+        above = parent_of(memory.nodes, node)
         distance += 1
         if above == NONE or distance == len(earned):
             return
@@ -79,20 +79,38 @@ def has_captured(before, after):
 
 
 @compiled
-def earn_ahead(memory, terms, leaves, rows, results, played, ahead):
+def earn_all(memory, terms, leaves, rows, results, played, earned):
     """The same for many leaves; named tuples come as plain ones.
 
     Args:
       memory, terms, results, played: as of `earn`.
       leaves, rows: int32 [n], see `search.backup.take_results`.
-      ahead: float64 [n, ., 1, 2, M], gets what they earn.
+      earned: float64 [n, ., 1, 2, M], gets what they earn.
     """
-    memory, terms = Memory(*memory), Terms(*terms[:-2], KnowledgeNumbers(*terms[-2]), Places(*terms[-1]))
+    memory, terms = Memory(*memory), Terms(*terms[:-1], Places(*terms[-1]))
     results, played = Rows(*results), Played(*played)
     for i in range(len(leaves)):
         leaf = np.int64(leaves[i])
         if leaf != NONE:
-            earn(memory, terms, leaf, np.int64(rows[i]), results, played, ahead[i])
+            earn(memory, terms, leaf, np.int64(rows[i]), results, played, earned[i])
+
+
+def earned_by(
+    arrays: tuple, terms: tuple, leaves: np.ndarray, rows: np.ndarray, depth: int, results: Rows, played: tuple
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some of a round's leaves after others, none of none, and what they earn, as `search.backup.take_results` wants it.
+
+    Args:
+      arrays, terms, leaves, rows, played: as of `earn_all`.
+      depth: moves from the root to the deepest of the leaves.
+      results: the playouts, with their moves.
+    """
+    room = np.empty((min(PIECE, len(leaves)), depth + 1, 1, 2, Memory(*arrays).narrow.shape[3]))
+    for start in range(0, max(len(leaves), 1), PIECE):
+        here = slice(start, min(start + PIECE, len(leaves)))
+        earned = room[: here.stop - start]
+        earn_all(arrays, terms, leaves[here], rows[here], tuple(results), played, earned)
+        yield here, earned
 
 
 class Ahead:
@@ -102,9 +120,7 @@ class Ahead:
 
     Args:
       helpers: threads, at most.
-      arrays, terms, leaves, rows: as of `earn_ahead`.
-      depth: moves from the root to the deepest of the leaves.
-      results: the playouts, with their moves.
+      arrays, terms, leaves, rows, depth, results: as of `earned_by`.
     """
 
     def __init__(
@@ -121,14 +137,14 @@ class Ahead:
         for here in map(slice, ends, ends[1:]):
             played = results.events, *Played.room(moves, playouts, plies, depth)[1:]
             given = arrays, terms, leaves[here], rows[here], tuple(results), played, earned[here]
-            self._parts.append((here, earned[here], threads.begin(earn_ahead, *given)))
+            self._parts.append((here, earned[here], threads.begin(earn_all, *given)))
 
     def __len__(self) -> int:
         """Threads that work on it; none where the round is small, or its earnings large."""
         return len(self._parts)
 
     def parts(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Some leaves after others, and what they earn, as `search.backup.take_results` wants it; waits for each."""
+        """As `earned_by`; waits for each."""
         for here, earned, future in self._parts:
             future.result()
             yield here, earned

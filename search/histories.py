@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxgo.playing.lanes import CAPTURE
-from search.compiled import part
+from search.compiled import compiled, part
 from search.nodes import has_bit
 
 #: Credit rules by number.
@@ -47,8 +47,6 @@ class Played(NamedTuple):
     """bool [depth]: whether they captured."""
     used: np.ndarray
     """int64 [M], scratch."""
-    earned: np.ndarray
-    """float64 [depth + 1, 1, 2, M]: what points earn the movers at the leaf and at each node above it, see `search.earnings`."""
 
     @classmethod
     def room(cls, moves: int, playouts: int, plies: int, depth: int) -> "Played":
@@ -59,7 +57,7 @@ class Played(NamedTuple):
             won=numbers[0], length=numbers[1], weights=np.empty((2, playouts, moves), np.float32), prefix=numbers[2],
             when=np.empty((2, playouts, moves), np.int32), plays=np.empty((2, playouts, plies + 1), np.int32),
             may_go_on=np.empty((2, moves), np.int32), line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
-            used=np.empty(moves, np.int64), earned=np.empty((depth + 1, 1, 2, moves)),
+            used=np.empty(moves, np.int64),
         )  # fmt: skip
 
 
@@ -139,16 +137,26 @@ def read_prefix(played, k, events):
     played.length[k] = len(events) > 0 and events[0] >= 0
 
 
-@part
-def count_first_plays(played, earned):
-    """Adds the first plays of the leaf's mover and of the other, and their results in them, to int16 [2, 2, M]."""
-    for player in range(2):
-        for k in range(len(played.won)):
-            won = 2 - played.won[k] if player else played.won[k]
-            for move in range(earned.shape[2]):
-                number = np.int16(played.weights[player, k, move])
-                earned[player, 0, move] += number
-                earned[player, 1, move] += number * won
+@compiled
+def count_first_plays(played, results, first_plays):
+    """Fills `jaxgo.LeafResults.first_plays` by the moves of playouts, as the device does without them.
+
+    Args:
+      played: room, and the moves of all leaves.
+      results: int8 [leaves, K], as of `read_playouts`.
+      first_plays: int16 [leaves, 2, 2, .], is filled in.
+    """
+    played = Played(*played)
+    first_plays[:] = 0
+    for row in range(len(first_plays)):
+        read_playouts(played, AMAF, row, results)
+        for player in range(2):
+            for k in range(len(played.won)):
+                won = 2 - played.won[k] if player else played.won[k]
+                for move in range(played.weights.shape[2]):
+                    number = np.int16(played.weights[player, k, move])
+                    first_plays[row, player, 0, move] += number
+                    first_plays[row, player, 1, move] += number * won
 
 
 @part

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.compiled import compiled, part, rare
+from search.compiled import brief, compiled, part, rare
 
 #: In links: no node.
 NONE = -1
@@ -110,42 +110,42 @@ def num_bits(word):
 
 
 @part
-def parent_of(memory, node):
+def parent_of(nodes, node):
     """The node above; NONE of the root."""
-    return np.int64(memory.nodes[node].parent)
+    return np.int64(nodes[node].parent)
 
 
 @part
-def first_child(memory, node):
+def first_child(nodes, node):
     """The first of a node's children, NONE without any; `next_child` gives the others."""
-    return np.int64(memory.nodes[node].first)
+    return np.int64(nodes[node].first)
 
 
 @part
-def next_child(memory, child):
+def next_child(nodes, child):
     """The child of the same node after this one; NONE after the last."""
-    return np.int64(memory.nodes[child].sibling)
+    return np.int64(nodes[child].sibling)
 
 
-@compiled
-def child_of(memory, node, move):
+@brief
+def child_of(nodes, node, move):
     """The node that a move leads to; NONE without one."""
-    child = first_child(memory, node)
-    while child != NONE and memory.nodes[child].move != move:
-        child = next_child(memory, child)
+    child = first_child(nodes, node)
+    while child != NONE and nodes[child].move != move:
+        child = next_child(nodes, child)
     return child
 
 
 @part
-def child_in_front(memory, node, move):
+def child_in_front(nodes, node, move):
     """The same; it becomes the first child, so that those that are asked for often are found fast."""
-    child, before = first_child(memory, node), np.int64(NONE)
-    while child != NONE and memory.nodes[child].move != move:
-        child, before = next_child(memory, child), child
+    child, before = first_child(nodes, node), np.int64(NONE)
+    while child != NONE and nodes[child].move != move:
+        child, before = next_child(nodes, child), child
     if child != NONE and before != NONE:
-        memory.nodes[before].sibling = memory.nodes[child].sibling
-        memory.nodes[child].sibling = memory.nodes[node].first
-        memory.nodes[node].first = child
+        nodes[before].sibling = nodes[child].sibling
+        nodes[child].sibling = nodes[node].first
+        nodes[node].first = child
     return child
 
 
@@ -203,13 +203,13 @@ def add_node(memory, parent, move):
 @part
 def unlink(memory, node):
     """Takes a node from its parent's children."""
-    parent, following = parent_of(memory, node), next_child(memory, node)
-    child = first_child(memory, parent)
+    parent, following = parent_of(memory.nodes, node), next_child(memory.nodes, node)
+    child = first_child(memory.nodes, parent)
     if child == node:
         memory.nodes[parent].first = following
         return
-    while next_child(memory, child) != node:
-        child = next_child(memory, child)
+    while next_child(memory.nodes, child) != node:
+        child = next_child(memory.nodes, child)
     memory.nodes[child].sibling = following
 
 
@@ -236,10 +236,10 @@ def bury_one(memory):
     """Frees the first of the dead; its children are dead then."""
     book = memory.book[0]
     node = book.dead
-    book.dead = parent_of(memory, node)
-    child = first_child(memory, node)
+    book.dead = parent_of(memory.nodes, node)
+    child = first_child(memory.nodes, node)
     while child != NONE:
-        following = next_child(memory, child)
+        following = next_child(memory.nodes, child)
         give_up(memory, child)
         child = following
     release(memory, node)
@@ -250,8 +250,8 @@ def give_up_earliest(memory):
     """Gives up the first of the earlier roots, of which there must be one."""
     book = memory.book[0]
     node, later = np.int64(book.earlier), np.int64(NONE)
-    while next_child(memory, node) != NONE:
-        node, later = next_child(memory, node), node
+    while next_child(memory.nodes, node) != NONE:
+        node, later = next_child(memory.nodes, node), node
     if later == NONE:
         book.earlier = NONE
     else:
@@ -269,20 +269,20 @@ def take_coldest_leaf(memory):
         x = memory.nodes[book.hand]
         if x.state == READY and x.first == NONE and x.pending == 0 and x.parent != book.root and x.parent != NONE:
             if x.heat == 0:
-                above = parent_of(memory, book.hand)
+                above = parent_of(memory.nodes, book.hand)
                 unlink(memory, book.hand)
                 release(memory, book.hand)
                 if memory.nodes[above].first == NONE:
-                    warm(memory, above)
+                    warm(memory.nodes, above)
                 return True
             x.heat, passed = x.heat - 1, 0
     return False
 
 
 @part
-def warm(memory, node):
+def warm(nodes, node):
     """Warms a node that has no children, by the number of times that its visits can be halved."""
-    x = memory.nodes[node]
+    x = nodes[node]
     x.heat, visits = 0, x.visits
     while visits > 0:
         x.heat, visits = x.heat + 1, visits >> 1

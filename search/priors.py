@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from search.compiled import compiled, part, rare
+from jaxgo.running.leaf_results import Places
+from search.compiled import compiled, once, part
 from search.features import far_line_of, sides_and_features
 from search.knowledge import MOST, KnowledgeNumbers
 from search.move_weights import DISTANCES, LIMIT
+from search.nodes import NEW, NONE, Memory, parent_of
 from search.shapes import FREE, SPREAD
 from search.surroundings import Around, eight, four_beyond, look_around, rows_around
 
@@ -26,7 +28,30 @@ class Room(NamedTuple):
         return cls(np.empty(size * size, np.int64), Around.room(size))
 
 
-@rare
+@compiled
+def note_new(memory, known, places, leaves, rows, found, room):
+    """Notes the prior playouts of the moves of a round's new leaves, before its results are added to the tree; named tuples come
+    as plain ones (`search.compiled.plain`).
+
+    Args:
+      memory: the tree, a `search.nodes.Memory`.
+      known: a `KnowledgeNumbers`.
+      places: a `jaxgo.running.leaf_results.Places`.
+      leaves, rows: int32 [n], as `search.backup.take_results` is given them.
+      found: `jaxgo.running.leaf_results.Rows.positions`.
+      room: a `Room`.
+    """
+    memory, known, at = Memory(*memory), KnowledgeNumbers(*known), Places(*places)
+    room, opp = Room(room[0], Around(*room[1])), at.words + (memory.words.shape[1] >> 1)
+    for i in range(len(leaves)):
+        leaf = np.int64(leaves[i])
+        if leaf != NONE and memory.nodes[leaf].state == NEW:
+            above, last = parent_of(memory.nodes, leaf), np.int64(memory.nodes[leaf].move)
+            before = NONE if above == NONE else np.int64(memory.nodes[above].move)
+            note(memory.priors[leaf], known, found[rows[i]], at.words, opp, at.useful_bits, last, before, room)
+
+
+@once
 def note(priors, known, found, own, opp, useful, last, before, room):
     """Turns what lies on a node's board, and the moves that led there, into prior playouts of its moves.
 
@@ -65,7 +90,8 @@ def weigh(known, found, own, opp, useful, last, before, room):
                 sides, said = sides_and_features(around.places, around.chains, step * (y + 1) + x + 1, step, far_line)
                 weight = known.points[point] + known.patterns[number] + known.sides[sides] + known.features[said]
                 weight += weight_of_shape(known, number | four_beyond(mine, theirs, x))
-                weight += weight_of_distance(known, 0, last, y, x) + weight_of_distance(known, 1, before, y, x)
+                weight += weight_of_distance(known.distances[0], last, size, y, x)
+                weight += weight_of_distance(known.distances[1], before, size, y, x)
                 weights[point] = min(max(weight, -LIMIT), LIMIT) + LIMIT
                 total += known.strengths[weights[point]]
             else:
@@ -107,13 +133,12 @@ def weight_of_shape(known, number):
 
 
 @part
-def weight_of_distance(known, which, move, y, x):
+def weight_of_distance(weights, move, size, y, x):
     """That of how far a point is from another move, 0 where that is no point."""
-    size = len(known.words)
     if move < 0 or move >= size * size:
         return np.int64(0)
     rows, columns = abs(move // size - y), abs(move % size - x)
-    return known.distances[which, min(rows + columns + max(rows, columns), DISTANCES - 1)]
+    return weights[min(rows + columns + max(rows, columns), DISTANCES - 1)]
 
 
 @part

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import itertools
 import time
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import Places, Room, Rows
 from jaxgo.running.request import Seed, seed_words
 from search import descent, histories, priors
-from search.backup import Scratch, strike, take_results, take_round_back
+from search.backup import strike, take_results, take_round_back
 from search.compiled import plain
 from search.descent import Constants, Ties, choose_and_ask
-from search.earnings import NOT_AHEAD, Ahead, earn_ahead
-from search.histories import Played
-from search.knowledge import KnowledgeNumbers, numbers_of
+from search.earnings import NOTHING, Ahead, earned_by
+from search.histories import Played, count_first_plays
+from search.knowledge import numbers_of
 from search.nodes import NONE
 from search.restrictions import Restrictions
 from search.round_size import Young
@@ -99,7 +100,8 @@ class Rounds:
         self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0, helpers: int = 1
     ):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
-        self._helpers = helpers if needs_histories(settings.rule) else 1
+        self._has_fractions = needs_histories(settings.rule)
+        self._helpers = helpers if self._has_fractions else 1
         self._under_way: collections.deque[_Round] = collections.deque()
         self._full: bool | None = None
         """Whether as many rounds are under way as may be; None where that is to be looked at anew."""
@@ -119,9 +121,7 @@ class Rounds:
         """
         moves = tree.moves
         self._values = np.zeros((descent.SCRATCH, moves))
-        self._scratch = plain(Scratch(
-            np.empty((2, 2, moves), np.int16), priors.Room.of(tree.size)
-        ))  # fmt: skip
+        self._first = np.empty((2, 2, moves), np.int16)
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._full, self._tried = None, False
         self._tree, self._history = tree, np.ascontiguousarray(history, np.uint64)
@@ -132,13 +132,14 @@ class Rounds:
         settings, (win, draw) = self._settings, outcome.bounds(self._settings.komi, tree.size**2)
         limits = settings.restrictions or _unrestricted(tree.moves)
         credit = histories.NUMBERS[settings.rule.credit]
-        known = numbers_of(settings.rule.knowledge, tree.size) if settings.rule.knowledge else KnowledgeNumbers.none()
+        self._known: tuple | None = None
+        if settings.rule.knowledge:
+            self._known, self._room = plain(numbers_of(settings.rule.knowledge, tree.size)), plain(priors.Room.of(tree.size))
         device = self._device
         avoid, allow = (x.astype(np.int64) for x in (limits.avoid_until, limits.allow_until))
         self._terms = plain(Terms(
             device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
-            avoid, allow, limits.allowed.astype(np.bool_), int(max(avoid.max(), allow.max())), known,
-            _places(tree.size),
+            avoid, allow, limits.allowed.astype(np.bool_), int(max(avoid.max(), allow.max())), _places(tree.size),
         ))  # fmt: skip
         self._constants = plain(Constants(int(win), int(draw), *(int(x) for x in self._seed_words)))
         self._rule = plain(settings.rule.numbers)
@@ -252,11 +253,19 @@ class Rounds:
         plies, held = results.events.shape[2], self._played
         if done.deepest > len(held.line) or plies >= held.plays.shape[2]:
             held = self._played = Played.room(tree.moves, self._device.playouts, plies, 2 * done.deepest)
-        played = results.events, *held[1:]
-        for here, earned in done.ahead.parts() if done.ahead else [(slice(None), NOT_AHEAD)]:
+        played, leaves, rows = (results.events, *held[1:]), done.leaves, done.rows
+        if self._known is not None:
+            priors.note_new(tree.arrays, self._known, self._terms[-1], leaves, rows, results.positions, self._room)
+        if not self._has_fractions and plies:
+            results = results._replace(first_plays=np.empty_like(results.first_plays))
+            count_first_plays(played, results.results, results.first_plays)
+        parts: Iterable[tuple[slice, np.ndarray]] = [(slice(None), NOTHING)]
+        if self._has_fractions:
+            ahead = done.ahead
+            parts = ahead.parts() if ahead else earned_by(tree.arrays, self._terms, leaves, rows, done.deepest, results, played)
+        for here, earned in parts:
             take_results(
-                tree.arrays, self._terms, self._history, done.leaves[here], done.rows[here], tuple(results), played, earned,
-                self._scratch,
+                tree.arrays, self._terms, self._history, leaves[here], rows[here], tuple(results), earned, self._first
             )  # fmt: skip
 
     def compile(self, tree: Tree) -> None:
@@ -267,9 +276,6 @@ class Rounds:
             self._constants, 0, none, none, columns,
         )  # fmt: skip
         self._take(tree, _Round(none, none, 0), self._nothing)
-        if self._helpers > 1:
-            nothing = self._nothing
-            earn_ahead(tree.arrays, self._terms, none, none, tuple(nothing), (nothing.events, *self._played[1:]), NOT_AHEAD)
         tree.compile()
         strike(tree.memory, tree.root, 0)
         take_round_back(tree.memory, none, 0, 0)

@@ -6,7 +6,6 @@ import numpy as np
 
 from jaxgo.running.leaf_results import Places
 from search.compiled import part
-from search.knowledge import KnowledgeNumbers
 
 
 class Terms(NamedTuple):
@@ -37,8 +36,6 @@ class Terms(NamedTuple):
     """bool [2, M]."""
     restricted: int
     """Moves from the root from which on none of these three says anything."""
-    known: KnowledgeNumbers
-    """What is known of moves."""
     places: Places
     """Where results stand."""
 

@@ -90,13 +90,13 @@ class Tree:
     def children(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """(moves, nodes): int64 [n] both, what has been tried at a node, in order of the moves."""
         found = np.empty((2, self.moves), np.int64)
-        found = found[:, : _children(self.arrays, node, found)]
+        found = found[:, : _children(self.memory.nodes, node, found)]
         moves, children = found[:, found[0].argsort()]
         return moves, children
 
     def child(self, node: int, move: int) -> int:
         """The node that a move leads to; NONE without one."""
-        return int(_child(self.arrays, node, move))
+        return int(child_of(self.memory.nodes, node, move))
 
     def visits(self, node: int) -> np.ndarray:
         """int64 [M]: playouts through each move of a node, those on their way included."""
@@ -116,7 +116,7 @@ class Tree:
         """float64 [4, M]: what the playouts through each move of a node have brought, without those on their way: their number,
         the mover's results, the sum of his leads on the board, and of these leads' squares."""
         out = np.zeros((4, self.moves))
-        _found(self.arrays, node, out)
+        _found(self.memory.nodes, node, out)
         return out
 
     def open(self, node: int) -> np.ndarray:
@@ -247,14 +247,8 @@ def _variations(arrays, firsts, moves, lines, counts):
             if moves[0, move] <= 0:
                 break
             lines[i, count] = move
-            node, move, count = child_of(memory, node, move), np.int64(NONE), count + 1
+            node, move, count = child_of(memory.nodes, node, move), np.int64(NONE), count + 1
         counts[i] = count
-
-
-@brief
-def _child(arrays, node, move):
-    """The node that a move leads to; NONE without one."""
-    return child_of(Memory(*arrays), node, move)
 
 
 @brief
@@ -271,26 +265,24 @@ def _rave(arrays, node, out):
 
 
 @brief
-def _found(arrays, node, out):
+def _found(nodes, node, out):
     """Adds up in float64 [4, M] what `Tree.found` returns."""
-    memory = Memory(*arrays)
-    child = first_child(memory, node)
+    child = first_child(nodes, node)
     while child != NONE:
-        x = memory.nodes[child]
+        x = nodes[child]
         visits = x.visits - x.pending
         out[0, x.move], out[1, x.move] = visits, 2 * visits - x.wins
         out[2, x.move], out[3, x.move] = -x.leads, x.squares
-        child = next_child(memory, child)
+        child = next_child(nodes, child)
 
 
 @brief
-def _children(arrays, node, found):
+def _children(nodes, node, found):
     """Fills (moves, nodes) with a node's children; how many there are."""
-    memory = Memory(*arrays)
-    count, child = 0, first_child(memory, node)
+    count, child = 0, first_child(nodes, node)
     while child != NONE:
-        found[0, count], found[1, count] = memory.nodes[child].move, child
-        count, child = count + 1, next_child(memory, child)
+        found[0, count], found[1, count] = nodes[child].move, child
+        count, child = count + 1, next_child(nodes, child)
     return count
 
 
@@ -303,7 +295,7 @@ def keep(memory, node):
     book, x = memory.book[0], memory.nodes[node]
     if book.held == MOST_HELD:
         give_up_earliest(memory)
-    count_child(memory, book.root, node, -1)
+    count_child(memory, book.root, node, np.int64(-1))
     unlink(memory, node)
     memory.nodes[book.root].sibling = book.earlier
     x.parent, x.sibling = NONE, NONE
@@ -320,13 +312,13 @@ def go_back(memory):
     book = memory.book[0]
     node, above = np.int64(book.root), np.int64(book.earlier)
     x, y = memory.nodes[node], memory.nodes[above]
-    book.earlier, book.held = next_child(memory, above), book.held - 1  # so that it is not given up for the room
+    book.earlier, book.held = next_child(memory.nodes, above), book.held - 1  # so that it is not given up for the room
     if not holds(memory, above, x.visits + y.visits):
         y.sibling = book.earlier  # those before it may have been given up for the room
         book.earlier, book.held = above, book.held + 1
         return False
     book.root, x.parent, x.sibling, y.first, y.sibling = above, above, y.first, node, NONE
-    count_child(memory, above, node, 1)
+    count_child(memory, above, node, np.int64(1))
     return True
 
 

@@ -54,6 +54,7 @@ def test_helpers_leave_no_trace(monkeypatch, helped, name, game, visits, komi):
     assert max(helped) == 3
     with monkeypatch.context() as patch:
         patch.setattr(search, "usable_cores", lambda: [0, 1])
+        patch.setattr(earnings, "PIECE", 3)
         alone = grown(game, RULES[name], visits, komi=komi)
     assert_same_trees(with_help.tree, alone.tree)
     assert max(len(path) for path in nodes_by_path(alone.tree)) > 2
