@@ -1,5 +1,9 @@
 """Compiling the tree's loops, which Numba does at their first use: once for trees of counts and once for those of fractions
-(weighted credits), each fifteen to thirty-five seconds of a core.
+(weighted credits), each ten to thirty seconds of a core.
+
+Where the compiler's time goes: LLVM takes half of it, for each function and again for all that have taken it in. So what few
+searches need is a loop of its own, called from Python, and no part of one that all need. A literal number where a function is
+called (0, in place of `np.int64(0)`) makes Numba compile it once more, for that number's own type.
 
 No mathematics is rearranged (`fastmath` stays off) and nothing but IEEE 754's exactly rounded operations is used, so that trees
 are equal on every machine. Where jax keeps what it compiles (see `jaxgo.base.cache`), the loops are kept beside it; where it

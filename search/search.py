@@ -155,7 +155,7 @@ class Search:
         """What programs are compiled for."""
         if device is None:
             form = PolicyForm.of(InOrder(each_of(policy)))
-            self._kind = size, type(self.rule), self.rule.credit, rounds, moves, form, workers
+            self._kind = size, type(self.rule), self.rule.credit, self.rule.knowledge is None, rounds, moves, form, workers
         self.restrictions = restrictions
         """Moves to avoid or to keep to, None without."""
         young = round_size.of_young_trees(size, rounds, sized_for)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from search import UCB1, FlatPlayer, Game, Limits, Rave, Search, TreePlayer, make_player
+from search import UCB1, FlatPlayer, Game, Knowledge, Limits, Rave, Search, TreePlayer, make_player
 from search import search as tree_search
 from search.bots import SUMMARIES
 from search.choice import passing_wins
@@ -147,9 +147,11 @@ def test_no_clock_runs_while_a_first_search_compiles(monkeypatch):
     monkeypatch.setattr(tree_search, "_compiled", {None})
     monkeypatch.setattr(Search, "compile", compile)
     monkeypatch.setattr(tree_search.time, "monotonic", lambda: now[0])
-    for leaves, run, expected in ((16, {"visits": 1}, []), (16, {"seconds": 9.0}, [16]), (16, {"seconds": 9.0}, [16]),
-                                  (24, {"seconds": 9.0}, [16, 24])):  # fmt: skip
-        with Search(jaxgo.Position.empty(5), leaves=leaves, playouts_per_leaf=8) as search:
+    plain, knows = Rave(), Rave(knowledge=Knowledge())
+    for leaves, rule, run, expected in ((16, plain, {"visits": 1}, []), (16, plain, {"seconds": 9.0}, [16]),
+                                        (16, plain, {"seconds": 9.0}, [16]), (24, plain, {"seconds": 9.0}, [16, 24]),
+                                        (16, knows, {"seconds": 9.0}, [16, 24, 16])):  # fmt: skip
+        with Search(jaxgo.Position.empty(5), rule=rule, leaves=leaves, playouts_per_leaf=8) as search:
             monkeypatch.setattr(search, "_stopping", lambda deadline, stop: asked.append(deadline) or True)
             search.run(**run)
         assert asked.pop() == (now[0] + 9.0 if "seconds" in run else None) and not asked
