@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -95,6 +95,9 @@ def searched(search: Searched | None) -> Searched:
 
 class Player(Protocol):
     """What every bot offers."""
+
+    search: Any
+    """The search of the last position, a `Search` or a `FlatSearch`; None before the first."""
 
     def genmove(
         self, position: Position, history: np.ndarray | None, limits: Limits, progress: Progress = None, stop: Stop = None

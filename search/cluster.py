@@ -9,6 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 #: What Ray would else say on stderr, or to others.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_BACKEND_LOG_LEVEL": "fatal"}
@@ -40,7 +41,7 @@ def connected(address: str, library: str) -> Iterator:
         importlib.import_module(f"ray.{library}")
     except ImportError as error:
         raise ClusterError(f"--ray needs Ray: pip install 'jaxgo[cluster]' ({error})") from error
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
     on_term = signal.getsignal(signal.SIGTERM)
     try:
         _reach(address)

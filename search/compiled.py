@@ -16,6 +16,7 @@ import os
 import pathlib
 import sys
 import threading
+from typing import Any
 
 import numba
 
@@ -39,7 +40,7 @@ _keeping = threading.Lock()
 
 #: Of arrays nothing is allocated or kept in the loops, so that nobody needs to count who holds which (`_nrt`, as Numba's own
 #: parts do): half the time of a descent.
-_OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 def plain(x):
@@ -100,12 +101,13 @@ def keep_loops() -> None:
         folder = None if place is None else _folder(place)
         if folder is None:
             return
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+        config: Any = numba.config
+        before, config.CACHE_DIR = config.CACHE_DIR, folder
         try:
             for function in _anywhere:
                 function.enable_caching()
         finally:
-            numba.config.CACHE_DIR = before
+            config.CACHE_DIR = before
         _anywhere.clear()
 
 
@@ -121,7 +123,7 @@ def _place() -> str | None:
 def _folder(place: str) -> str | None:
     """Where compiled loops are kept there: a folder of this version's own; None where none can be."""
     files = [pathlib.Path(__file__).with_name(f"{name}.py") for name in MODULES]
-    files += [pathlib.Path(module.__file__) for module in CONSTANTS]
+    files += [pathlib.Path(str(module.__file__)) for module in CONSTANTS]
     source = b"".join(path.read_bytes() for path in files if path.exists())
     folder = os.path.join(place, f"tree-{hashlib.sha256(source).hexdigest()[:16]}")
     try:

@@ -117,4 +117,4 @@ def far_line_of(near, size, y, x):
 def weights_by_number(weights: np.ndarray) -> np.ndarray:
     """int64 [2**F]: the sums of the weights of features, int [F], by numbers of what moves do."""
     numbers = np.arange(1 << len(FEATURES))
-    return sum((numbers >> i & 1) * int(weight) for i, weight in enumerate(weights))
+    return (numbers[:, None] >> np.arange(len(FEATURES)) & 1) @ weights.astype(np.int64)

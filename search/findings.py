@@ -5,6 +5,7 @@ They come from a search with a tree, from a bot without one, or from playouts al
 
 import dataclasses
 from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class Findings:
         It may go on meanwhile. Who owns what is not known before `with_ownership` has played it out.
         """
         wanted, position = Wanted() if wanted is None else wanted, search.position
-        infos, root, shares, amaf = (_of_tree if isinstance(search, Search) else _of_flat)(search, wanted)
+        infos, root, shares, amaf = _of_tree(search, wanted) if isinstance(search, Search) else _of_flat(search, wanted)
         tried = [point(info["move"], position.size) for info in infos] if wanted.moves_ownership else []
         least = wanted.least_moves if wanted.most_moves is None else min(wanted.least_moves, wanted.most_moves)
         if len(infos) < least:
@@ -94,6 +95,7 @@ class Findings:
             counts = zip(found.amaf_visits.reshape(2, -1), found.amaf_wins.reshape(2, -1))
             amaf = {colour: (visits, move_infos.rates(visits, wins)) for colour, (visits, wins) in zip((1, -1), counts)}
         if wanted.shares:
+            assert legal is not None
             # Of wins; who wins nothing has those of plays, and who can only pass the pass.
             won, played = (x[0 if viewer == BLACK else 1].reshape(-1) * legal[:-1] for x in (found.amaf_wins, found.amaf_visits))
             earned = won if won.any() else played.astype(won.dtype)
@@ -173,7 +175,7 @@ def _untried(search: Search | FlatSearch, infos: list[dict], root: dict, wanted:
     if search.restrictions is not None:
         moves = search.restrictions.at_root(moves, moves, int(np.asarray(search.position.to_play)[0]) == BLACK)
     names = (coordinate(int(move), size) for move in np.flatnonzero(moves))
-    nothing = {"visits": 0, "edgeVisits": 0, "weight": 0.0, "prior": 0.0, "lcb": 0.0, "utilityLcb": -1.0}
+    nothing: dict[str, Any] = {"visits": 0, "edgeVisits": 0, "weight": 0.0, "prior": 0.0, "lcb": 0.0, "utilityLcb": -1.0}
     nothing |= move_infos.visits_of_line([0], wanted.pv_visits, wanted.pv_edge_visits)
     return [
         {**root, **nothing, "move": name, "scoreMean": root["scoreLead"], "order": order, "pv": [name]}

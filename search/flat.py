@@ -217,7 +217,7 @@ class FlatPlayer(Player):
             useful = _restricted(useful, position, history, self.restrictions)
         policy = from_here(self.policy if self._lessons is None else self._lessons.hold(position, seconds), position)
         self.search = FlatSearch(
-            position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & checks.INT32_MAX,
+            position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & INT32_MAX,
             resign=self.resign, devices=self.devices, policy=policy, restrictions=self.restrictions,
         )  # fmt: skip
         return self.search

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 #: How often `side_by_side` asks whether to stop while the device is busy, seconds.
 WATCH = 0.2
 #: Batches that the device has at a time: the one that it plays and the next, so that it does not wait for the host.
@@ -22,10 +24,11 @@ Found = TypeVar("Found")
 class Kind(Protocol, Hashable):
     """Questions that can be answered together: those of equal kinds."""
 
-    long: bool
-    """Whether answers take so long that the host goes on with others meanwhile."""
+    @property
+    def long(self) -> bool:
+        """Whether answers take so long that the host goes on with others meanwhile."""
 
-    def answers(self, questions: Sequence[Any], stop: Callable[[], bool]) -> Sequence[Any]:
+    def answers(self, questions: Sequence[Any], stop: Callable[[], bool]) -> Sequence[Any] | np.ndarray:
         """What to each question, at least one, is the answer; anything at all once `stop` says so."""
 
 
@@ -62,7 +65,8 @@ class _Work:
     """Some work among others, and its clock: the time that it has taken itself, and its share of its batches'."""
 
     def __init__(self, begin: Callable[[Clock], Steps]):
-        self._spent, self._since = 0.0, None
+        self._spent = 0.0
+        self._since: float | None = None
         self._steps = begin(self.seconds)
 
     def seconds(self) -> float:
@@ -120,7 +124,7 @@ def side_by_side(
             del waiting[kind]
         return list(works), list(questions)
 
-    def answer(kind: Kind, questions: list[Any]) -> tuple[Sequence[Any], float]:
+    def answer(kind: Kind, questions: list[Any]) -> tuple[Sequence[Any] | np.ndarray, float]:
         start = time.perf_counter()
         answers = kind.answers(questions, lambda: closing or stop())
         return answers, (time.perf_counter() - start) / len(questions)

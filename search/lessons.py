@@ -39,7 +39,8 @@ class Lessons:
         self._seed = ((high << 32 | low) ^ SEED) % 2**63
         self._given, self._komi, self._devices = each_of(policies), komi, devices
         self._first = self._stream = stream
-        self._size, self._known, self._position = 0, self._given, b""
+        self._known: Policies = self._given
+        self._size, self._position = 0, b""
         self.seconds = 0.0
         """Seconds that lessons have taken, on the clock."""
 

@@ -6,7 +6,7 @@ playouts from each say who owns what. Where there is no tree, as many playouts a
 
 import dataclasses
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -57,14 +57,15 @@ class Samples:
         nodes, counts = (np.concatenate(columns) for columns in zip(*parts))
         return cls(positions_of(search, nodes), counts, groups, search.komi, search.seed)
 
-    def ownership(self, devices=None, stop: Callable[[], bool] = lambda: False) -> np.ndarray | None:
-        """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White; None once `stop` says so.
+    def ownership(self, devices=None) -> np.ndarray:
+        """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White.
 
         Args:
           devices: as in `jaxgo.evaluate`.
-          stop: asked now and then.
         """
-        return finished(self.in_parts(devices), stop)
+        owners = finished(self.in_parts(devices), lambda: False)
+        assert owners is not None, "nobody has stopped it"
+        return owners
 
     def in_parts(self, devices=None) -> Generator[None, None, np.ndarray]:
         """`ownership`, call by call of the device: yields between two of them."""
@@ -145,6 +146,6 @@ def positions_of(search, nodes: np.ndarray) -> Position:
     black = ((tree[nodes]["depth"] - tree[tree.root]["depth"]) % 2 == 0) == (int(np.asarray(search.position.to_play)[0]) == BLACK)
     words = geometry(tree.size).num_words
     own, opp = tree.memory.words[nodes, :words], tree.memory.words[nodes, words:]
-    boards = (tuple(np.where(black[:, None], *pair).T.copy()) for pair in ((own, opp), (opp, own)))
-    colours = np.where(black, np.int8(BLACK), np.int8(-BLACK))
-    return Position(*boards, colours, tree[nodes]["ko"], tree[nodes]["passes"], tree.size)
+    stones, others = (tuple(np.where(black[:, None], *pair).T.copy()) for pair in ((own, opp), (opp, own)))
+    colours: Any = np.where(black, np.int8(BLACK), np.int8(-BLACK))
+    return Position(stones, others, colours, tree[nodes]["ko"], tree[nodes]["passes"], tree.size)

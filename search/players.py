@@ -15,6 +15,7 @@ import numpy as np
 from jaxgo import Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
+from jaxgo.base.constants import INT32_MAX, MIN_SIZE
 from jaxgo.playing.policies.in_order import Policies, are_of_place, begun, from_here
 from jaxgo.running.request import check_seed
 from search.bots import SUMMARIES
@@ -25,7 +26,7 @@ from search.knowledge import Knowledge
 from search.lessons import lessons_of, seconds_of
 from search.round_size import suited
 from search.search import MOST_MEMORY, Search, check_one_position
-from search.selection import UCB1, Rave
+from search.selection import UCB1, Rave, Rule
 from search.shared import SharedLeaves
 
 #: No move is chosen before this share of its time has passed: the rate of playouts must be known.
@@ -42,9 +43,9 @@ _CHECKED: dict[str, Callable[[Any], object]] = {
     "seed": check_seed,
     "devices": workers_of,
     "memory": lambda given: checks.integer("memory", given, 1, MOST_MEMORY),
-    "stream": lambda given: checks.integer("stream", given, 0, checks.INT32_MAX),
-    "leaves": lambda given: suited(checks.MIN_SIZE, None, given),
-    "playouts_per_leaf": lambda given: suited(checks.MIN_SIZE, None, None, given),
+    "stream": lambda given: checks.integer("stream", given, 0, INT32_MAX),
+    "leaves": lambda given: suited(MIN_SIZE, None, given),
+    "playouts_per_leaf": lambda given: suited(MIN_SIZE, None, None, given),
 }
 #: Options of `search.Search` that are not a bot's own or a position's.
 _OF_SEARCHES = tuple(sorted({*inspect.signature(Search).parameters} - {"position", "rule", "history", "policy"}))
@@ -167,7 +168,7 @@ class TreePlayer(Player):
 
     def _follow(self, position: Position, history: np.ndarray | None) -> bool:
         """Moves the search on to a position at most two moves ahead in its tree, or in that of an earlier root."""
-        search = self.search
+        search = searched(self.search)
         if search.position.size != position.size:
             return False
         line = search.line_to(position, history)
@@ -210,7 +211,7 @@ def _or_decided(search: Search, seconds: float, stop: Stop) -> Callable[[], bool
 
 
 #: The rules of the tree bots, by name.
-_TREES = {
+_TREES: dict[str, Rule] = {
     "rave": Rave(), "grave": Rave(reference_visits=400), "uct": UCB1(), "rave-v1": Rave(credit="weighted_v1"),
     "rave-v2": Rave(credit="weighted_v2"), "rave-mctr": Rave(credit="mctr_simple"), "ucb": UCB1(),
 }  # fmt: skip
@@ -233,7 +234,7 @@ def is_flat(bot: str) -> bool:
     return bot in _FLAT or search_options(bot).get("depth") == 1
 
 
-def rule_of(bot: str, knowledge: bool | None = None):
+def rule_of(bot: str, knowledge: bool | None = None) -> Rule:
     """The rule of selection of a tree bot, with or without prior playouts, or by default as the bot has them.
 
     Raises:
@@ -249,7 +250,7 @@ def rule_of(bot: str, knowledge: bool | None = None):
     return dataclasses.replace(rule, knowledge=Knowledge() if knowledge else None)
 
 
-def search_options(bot: str, knowledge: bool | None = None) -> dict[str, object]:
+def search_options(bot: str, knowledge: bool | None = None) -> dict[str, Any]:
     """The options of `search.Search` that make a tree bot what it is; the arguments are those of `rule_of`.
 
     Raises:

@@ -6,6 +6,7 @@ is the caller's to judge (`search.game`), for the game of another program has go
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -63,7 +64,8 @@ def turned(positions: Position, colours) -> Position:
     A ko binds only the player it was set against.
     """
     other = (positions.to_play != colours) | (positions.passes >= np.int8(2))
-    ko, passes = np.where(other, np.int16(NO_KO), positions.ko), np.minimum(positions.passes, np.int8(1))
+    ko: Any = np.where(other, np.int16(NO_KO), positions.ko)
+    passes: Any = np.minimum(positions.passes, np.int8(1))
     return dataclasses.replace(positions, to_play=colours, ko=ko, passes=passes)
 
 
@@ -81,10 +83,11 @@ def together(positions: Sequence[Position]) -> Position:
 # By hand, as to flatten pytrees takes some ten times as long, which adds up over the moves of many games.
 
 
-def _columns(position: Position) -> tuple[np.ndarray, ...]:
+def _columns(position: Position) -> tuple[Any, ...]:
     return (*position.black, *position.white, position.to_play, position.ko, position.passes)
 
 
-def _of_columns(columns: Sequence[np.ndarray], size: int) -> Position:
+def _of_columns(columns: Sequence[Any], size: int) -> Position:
     words = (len(columns) - 3) // 2
-    return Position(tuple(columns[:words]), tuple(columns[words:-3]), *columns[-3:], size)
+    to_play, ko, passes = columns[-3:]
+    return Position(tuple(columns[:words]), tuple(columns[words:-3]), to_play, ko, passes, size)

@@ -156,7 +156,8 @@ def _expected(tree: Tree) -> np.ndarray:
 
 def visits_along(tree: Tree, line: list[int], first: int) -> list[int]:
     """Playouts through each move of a line that begins at the root; `first` are those of its first move that have results."""
-    node, out = tree.root, []
+    node = tree.root
+    out: list[int] = []
     for move in line:
         # Playouts under way are in the tree already, but not among the first move's.
         out.append(min(int(tree.visits(node)[move]), out[-1] if out else first))

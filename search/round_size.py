@@ -101,10 +101,10 @@ def suited(
     on_cpus = ON_CPUS_BY_POLICY if policy else ON_CPUS
     fixed = on_cpus if _on_cpus(workers) else BY_HISTORIES if histories else None
     if playouts is None:
-        wanted = fixed.playouts if fixed else _playouts_for(size, len(set(workers)), policy)
+        wanted = fixed.playouts if fixed else _playouts_for(size, _number_of(workers), policy)
         playouts = max(1, min(wanted, MOST_PLAYOUTS // (leaves or 1)))
     if leaves is None:
-        leaves = fixed.leaves if fixed else _leaves_for(size, len(set(workers)), playouts)
+        leaves = fixed.leaves if fixed else _leaves_for(size, _number_of(workers), playouts)
     most = MOST_PLAYOUTS if workers is None or not _on_cpus(workers) else MOST_ON_CPUS
     checks.integer("leaves times playouts_per_leaf", leaves * playouts, 1, most)
     return RoundSize(leaves, playouts)
@@ -121,12 +121,17 @@ def of_young_trees(size: int, rounds: RoundSize, workers: Workers) -> Young:
     """The rounds of a small tree on a board of a size, where those of a large one are of so many leaves and playouts."""
     if _on_cpus(workers):
         return YOUNG
-    leaves = _room(size, len(set(workers))) // (OF_LANES * rounds.playouts)
+    leaves = _room(size, _number_of(workers)) // (OF_LANES * rounds.playouts)
     return Young(max(YOUNG.leaves, min(rounds.leaves, leaves)), YOUNG_ROUNDS_ELSEWHERE)
 
 
 def _on_cpus(workers: Workers) -> bool:
     return workers is None or workers[0].platform == "cpu"
+
+
+def _number_of(workers: Workers) -> int:
+    """Of the devices."""
+    return len(set(workers or ()))
 
 
 def _playouts_for(size: int, devices: int, policy: bool) -> int:

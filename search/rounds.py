@@ -6,6 +6,7 @@ import functools
 import itertools
 import time
 from collections.abc import Iterable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from search.knowledge import numbers_of
 from search.nodes import NONE
 from search.restrictions import Restrictions
 from search.round_size import Young
+from search.selection import Rule
 from search.terms import Terms
 from search.tree import Tree
 from search.tree_needs import needs_histories
@@ -59,7 +61,7 @@ class _Round:
     """Of the first of them that the device plays."""
     deepest: int = 0
     """How many moves below the root the deepest of them lies."""
-    call: object = None
+    call: Any = None
     """The device's, None where nothing is left for it."""
     ahead: Ahead | None = None
     """What its leaves earn by weighted credits, where helpers work that out."""
@@ -69,7 +71,7 @@ class _Round:
 class Settings:
     """What a search's rounds go by; see `search.Search`."""
 
-    rule: object
+    rule: Rule
     komi: float
     cleanup: bool
     depth: int
@@ -83,11 +85,39 @@ class Settings:
     """Moves that are not to be played, or alone to be played."""
 
 
+class Device(Protocol):
+    """What plays from leaves: a `jaxgo.Leaves`, or a `search.shared.Share` of one. Calls are its own."""
+
+    leaves: int
+    playouts: int
+    moves: bool
+
+    @property
+    def busy_seconds(self) -> float: ...
+
+    @property
+    def num_workers(self) -> int: ...
+
+    def compile(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def begin(self, columns: np.ndarray) -> Any: ...
+
+    def done(self, call: Any) -> bool: ...
+
+    def wait(self, call: Any, seconds: float) -> bool: ...
+
+    def rows(self, call: Any) -> Rows: ...
+
+    def drop(self, call: Any) -> None: ...
+
+
 class Rounds:
     """The rounds under way on a tree.
 
     Args:
-      device: plays from the leaves: a `jaxgo.Leaves`, or a `search.shared.Share` of one.
+      device: plays from the leaves.
       settings: what to go by.
       ties: breaks ties.
       seed: of the playouts.
@@ -97,7 +127,7 @@ class Rounds:
     """
 
     def __init__(
-        self, device: Leaves, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0, helpers: int = 1
+        self, device: Device, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0, helpers: int = 1
     ):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._has_fractions = needs_histories(settings.rule)

@@ -134,10 +134,10 @@ def find(rules: str | dict) -> tuple[Ruleset, str | None]:
         wanted = _BY_NAME.get(name.lower().translate({ord(c): None for c in " -_"}))
         if wanted is None:
             raise _unknown(rules)
-        matters = ("scoring", "tax", "hasButton")
+        matters: tuple[str, ...] = "scoring", "tax", "hasButton"
     elif isinstance(asked, dict):
         wanted = _checked(asked, rules)
-        matters = ("scoring", "tax", "hasButton", "ko", "suicide")
+        matters = "scoring", "tax", "hasButton", "ko", "suicide"
     else:
         raise _unknown(rules)
     usual = _TERRITORY_KOMI if wanted["scoring"] == "TERRITORY" else _BUTTON_KOMI if wanted["hasButton"] else _AREA_KOMI

@@ -17,6 +17,7 @@ import numpy as np
 from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
+from jaxgo.base.constants import INT32_MAX
 from jaxgo.base.processor import usable_cores
 from jaxgo.playing.policies.in_order import InOrder, Policies, asks, each_of
 from jaxgo.playing.policies.policy import PolicyForm
@@ -30,9 +31,9 @@ from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions
 from search.root import RootStatistics
 from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
-from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Rounds, Settings
-from search.selection import UCB1, Rave
-from search.shared import SharedLeaves
+from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Device, Rounds, Settings
+from search.selection import UCB1, Rave, Rule
+from search.shared import Seat, SharedLeaves
 from search.tree import Tree
 from search.tree_needs import memory_for, needs_histories, parts_for
 
@@ -84,11 +85,14 @@ class Search:
       TypeError, ValueError: an argument is not what it must be, or the game is over.
     """
 
+    _position: Position
+    _history: np.ndarray
+
     def __init__(
         self,
         position: Position,
         *,
-        rule=None,
+        rule: Rule | None = None,
         komi: float = 7.5,
         leaves: int | None = None,
         playouts_per_leaf: int | None = None,
@@ -103,13 +107,13 @@ class Search:
         in_flight: int | None = None,
         share: float = UNDER_WAY_SHARE,
         virtual_losses: int | None = None,
-        device: SharedLeaves | None = None,
+        device: SharedLeaves | Seat | None = None,
         restrictions: Restrictions | None = None,
         policy: Policies = None,
         stream: int = 0,
     ):
         check_one_position(position)
-        self.rule = Rave() if rule is None else rule
+        self.rule: Rule = Rave() if rule is None else rule
         if not isinstance(self.rule, (Rave, UCB1)):
             raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
         if device is not None and not hasattr(device, "share"):  # or a seat of one, or what stands in for one
@@ -137,7 +141,7 @@ class Search:
         checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
         self.cleanup = checks.boolean("cleanup", cleanup)
-        self.depth = checks.integer("depth", depth, 1) if depth is not None else checks.INT32_MAX
+        self.depth = checks.integer("depth", depth, 1) if depth is not None else INT32_MAX
         history = hash_numbers(history)
         parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
         checks.integer("memory", memory, 1, MOST_MEMORY)
@@ -145,7 +149,7 @@ class Search:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **parts)
         if device is not None:
-            self._device = device.share(size, self.num_leaves, self.playouts_per_leaf, moves=moves, policy=policy)
+            self._device: Device = device.share(size, self.num_leaves, self.playouts_per_leaf, moves=moves, policy=policy)
         else:
             self._device = Leaves(
                 size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=devices, moves=moves,
@@ -161,7 +165,7 @@ class Search:
         young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
-        stream = checks.integer("stream", stream, 0, checks.INT32_MAX)
+        stream = checks.integer("stream", stream, 0, INT32_MAX)
         helpers = len(usable_cores()) // 2 if device is None else 1
         self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream, helpers)
         self._plant(position, history)
@@ -429,7 +433,7 @@ class Search:
             return self.variations([move], most)[0]
         return self._tree.variation(None, checks.integer("most", most, 0))
 
-    def variations(self, moves: Sequence[int], most: int = 20) -> list[list[int]]:
+    def variations(self, moves: Sequence[int] | np.ndarray, most: int = 20) -> list[list[int]]:
         """`variation` from each of some moves on."""
         most = checks.integer("most", most, 0)
         if not len(moves):  # of no type

@@ -4,7 +4,7 @@ Here are their names and numbers, checked; `search.values` works them out.
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from jaxgo.base import checks
 from search.knowledge import Knowledge
@@ -44,11 +44,11 @@ class UCB1:
     knowledge: Knowledge | None = None
     """Prior playouts of moves; None without any."""
 
-    credit = None
+    credit: ClassVar[str | None] = None
     """The credit rule (see `jaxgo.credits`) that feeds `rave_visits`; None without any."""
-    reference_visits = 0
+    reference_visits: ClassVar[int] = 0
     """A node with fewer visits takes its points' earnings from the nearest ancestor that has as many (GRAVE)."""
-    strict = True
+    strict: ClassVar[bool] = True
 
     def __post_init__(self):
         checks.number("exploration", self.exploration, 0)
@@ -117,3 +117,7 @@ class Rave:
         return RuleNumbers(
             kind, float(self.first_play), float(self.exploration), self.bias**2 / 0.25, float(self.k), int(self.reference_visits)
         )
+
+
+Rule: TypeAlias = UCB1 | Rave
+"""A rule of selection."""

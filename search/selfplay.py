@@ -117,7 +117,9 @@ def play_game_in_steps(
     clock: Clock = time.perf_counter,
 ) -> Steps[Played]:
     """`play_game`, among other games (`search.in_steps`), by a clock of its own."""
-    opening, choices, taken = len(game.moves), [], []
+    opening = len(game.moves)
+    choices: list[Choice] = []
+    taken: list[float] = []
     most = 3 * game.size**2 if max_moves is None else max_moves
 
     def ended(winner: int, ending: str, remark: str = "") -> Played:

@@ -194,8 +194,7 @@ class SharedLeaves:
         chosen, room, lines = [], self._leaves.leaves, [by_owner[owner] for owner in order]
         while lines:
             for line in lines:
-                request = line.pop(0) if line else None
-                if request is not None and request.count <= room:
+                if line and (request := line.pop(0)).count <= room:
                     chosen.append(request)
                     room -= request.count
             lines = [line for line in lines if line and room]
@@ -274,4 +273,5 @@ class Share:
 
     def rows(self, request: _Request) -> Rows:
         """What the device has found."""
+        assert request.call is not None and request.rows is not None, "it is done"
         return request.call.rows(request.rows)

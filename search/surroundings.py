@@ -27,7 +27,8 @@ class Around(NamedTuple):
     @classmethod
     def room(cls, size: int) -> "Around":
         """Room for one."""
-        return cls(*np.empty((2, size + 4), np.int64), np.empty((2, size + 4), np.int64), *chains.room(size))
+        own, opp = np.empty((2, size + 4), np.int64)
+        return cls(own, opp, np.empty((2, size + 4), np.int64), *chains.room(size))
 
 
 @part

@@ -149,7 +149,7 @@ class Tree:
         (line,) = self.variations([NONE if move is None else move], most)
         return line
 
-    def variations(self, moves: Sequence[int], most: int) -> list[list[int]]:
+    def variations(self, moves: Sequence[int] | np.ndarray, most: int) -> list[list[int]]:
         """The principal variations from each of some of the root's moves on; `most` moves each at most."""
         most = min(most, self.count)  # no line is longer, whatever is asked
         lines, counts = np.empty((len(moves), most), np.int64), np.empty(len(moves), np.int64)

@@ -1,4 +1,4 @@
-"""Types: the engine passes mypy, and a program that uses it or the search wrongly does not."""
+"""Types: the engine and the search pass mypy, and a program that uses them wrongly does not."""
 
 import pathlib
 import re
@@ -89,17 +89,17 @@ PROGRAM = [*RIGHT_USE.splitlines(), *(f"jaxgo.{name}" for name in dir(jaxgo)), *
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory) -> list[tuple[str, int, str]]:
-    """(path, line, message) of what mypy finds wrong in the package and in `program.py`, with the project's settings."""
+    """(path, line, message) of what mypy finds wrong in the packages and in `program.py`, with the project's settings."""
     program = tmp_path_factory.mktemp("types") / "program.py"
     program.write_text("\n".join(PROGRAM), "utf-8")
     command = [sys.executable, "-m", "mypy", "--cache-dir", ".pytest_cache/mypy", "--hide-error-context", "--no-error-summary"]
-    done = subprocess.run([*command, "jaxgo", str(program)], cwd=ROOT, capture_output=True, text=True, timeout=500)
+    done = subprocess.run([*command, "jaxgo", "search", str(program)], cwd=ROOT, capture_output=True, text=True, timeout=500)
     found = re.findall(r"^(.*?):(\d+): error: (.*)$", done.stdout, re.M)
     assert done.returncode == bool(found), done.stdout + done.stderr
     return [(path, int(line), message) for path, line, message in found]
 
 
-def test_the_package_passes(errors):
+def test_the_packages_pass(errors):
     found = [f"{path}:{line}: {message}" for path, line, message in errors if not path.endswith("program.py")]
     assert not found, "\n".join(found)
     for package in ("jaxgo", "search"):

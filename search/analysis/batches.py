@@ -73,12 +73,15 @@ class Slice:
 
     def play(self) -> Evaluation:
         """Plays them; for any thread."""
+        positions = []
         with self._preparing:
             for task in self.tasks:
                 if task.position is None:
                     task.prepare(self._games)
+                assert task.position is not None
+                positions.append(task.position)
         return jaxgo.evaluate(
-            together([task.position for task in self.tasks]), np.array(self._count), komi=[task.komi for task in self.tasks],
+            together(positions), np.array(self._count), komi=[task.komi for task in self.tasks],
             seed=self.tasks[0].seed, first_playout=np.array(self._first), streams=0, policy=self._options.policy,
             devices=self._options.threads,
         )  # fmt: skip
@@ -128,8 +131,8 @@ class Batches:
 
     def begin(self) -> float | None:
         """Begins as many tasks as may be; how long those that wait may still wait for others to come, seconds."""
-        for task in [task for task in self._active if task.made == task.issued > 0 and task.late()]:
-            self._end(task)
+        for late in [task for task in self._active if task.made == task.issued > 0 and task.late()]:
+            self._end(late)
         self._active = [task for task in self._active if not task.finished]
         filled = sum(map(_short_slices, self._active))
         while (task := self._next(full=filled >= BEGUN)) is not None:
@@ -210,8 +213,8 @@ class Batches:
 
     def report(self, client) -> bool:
         """Makes a report that a client wants now; whether there was one to make."""
-        due = [task for task in self._reporting() if task.client is client and task.report_is_due()]
-        for task in sorted(due, key=lambda task: task.next_report)[:1]:
+        due = {task: when for task, when in self._reporting().items() if task.client is client and task.report_is_due()}
+        for task in sorted(due, key=due.__getitem__)[:1]:
             task.set_next_report()
             try:
                 client.report(task, self._told(task, during=True))
@@ -222,19 +225,20 @@ class Batches:
 
     def _told(self, task: Task, during: bool) -> dict:
         """The reply of a task with what has been found until now."""
+        assert task.found is not None
         found = Findings.of_playouts(task.found, task.to_play, task.komi, task.query.wanted, task.legal)
         return replies.of_findings(task, found, during)
 
     def alarm(self) -> float | None:
         """When a report will be due, None for never."""
-        return min((task.next_report for task in self._reporting()), default=None)
+        return min(self._reporting().values(), default=None)
 
-    def _reporting(self) -> list[Task]:
-        """Tasks that get reports."""
-        return [
-            task for task in self._active
+    def _reporting(self) -> dict[Task, float]:
+        """Tasks that get reports, and when the next ones are due."""
+        return {
+            task: task.next_report for task in self._active
             if task.next_report is not None and task.found is not None and not task.finished and task.client.has_room
-        ]  # fmt: skip
+        }  # fmt: skip
 
 
 def _short_slices(task: Task) -> float:

@@ -48,7 +48,7 @@ class Games:
     their game. What no rules allow is refused.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._roots: dict[tuple, _Block] = {}
         self.played, self._kept, self._lock = 0, 0, threading.Lock()
         """`played` counts moves that have been played in all."""

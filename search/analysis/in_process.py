@@ -69,7 +69,7 @@ class _Work:
                     asker.has_room = has_room
         self._scheduler.wake()
 
-    def say(self, message: Prepared | Said) -> None:
+    def say(self, message: Prepared | GoesOn | Said) -> None:
         """Tells the first process something."""
         with self._lock:
             try:

@@ -2,8 +2,9 @@
 
 import collections
 import concurrent.futures
+import functools
 from collections.abc import Callable, Generator, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from search.turns import Turns
 
@@ -16,7 +17,7 @@ class Job(NamedTuple):
 
     play: Callable[[], object]
     """What is done, in another thread."""
-    add: Callable[[object], None]
+    add: Callable[[Any], object]
     """Told its result, in the scheduler's thread."""
     fail: Callable[[BaseException], None]
     """Told what went wrong instead."""
@@ -76,7 +77,7 @@ class Jobs:
                 continue
             self._turns.took(client, job.cost)
             self._under_way += 1
-            self._threads.submit(job.play).add_done_callback(lambda future, work=(client, job): self._done(future, *work))
+            self._threads.submit(job.play).add_done_callback(functools.partial(self._done, client, job))
 
     def close(self) -> None:
         """Begins nothing any more."""
@@ -92,7 +93,7 @@ class Jobs:
             del self._waiting[client]
         return job
 
-    def _done(self, future: concurrent.futures.Future, client, job: Job) -> None:
+    def _done(self, client, job: Job, future: concurrent.futures.Future) -> None:
         if not future.cancelled():
             self._post(lambda: self._tell(future, client, job))
 

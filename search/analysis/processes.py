@@ -17,6 +17,7 @@ Everything is for the scheduler's thread, but for what is marked otherwise.
 
 import contextlib
 import dataclasses
+import functools
 import os
 import pickle
 import queue
@@ -26,6 +27,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from jaxgo.backends.choice import workers_of
 from search.analysis import complaints
@@ -163,7 +165,7 @@ class _Process:
         """What it has, by number."""
         self.prepared: set[Key] = set()
         """What it can do; nothing before it has started."""
-        self._preparing, self._stopped, self._room = set[Key](), set[int](), dict[object, bool]()
+        self._preparing, self._stopped, self._room = set[Key](), set[int](), dict[Any, bool]()
         """What it has been told."""
         self._process: subprocess.Popen | None = None
         self._messages_to_it: queue.SimpleQueue[Told | ServiceOptions | None] = queue.SimpleQueue()
@@ -213,7 +215,7 @@ class _Process:
         """How it has ended."""
         if self._silent:
             return f"as it had said nothing for {SILENT:g} seconds"
-        status = self._process and self._process.returncode
+        status = None if self._process is None else self._process.returncode
         return "before it began" if status is None else f"by signal {-status}" if status < 0 else f"with status {status}"
 
     def close(self) -> None:
@@ -254,7 +256,7 @@ class _Process:
             for message in self._messages():
                 self.heard = time.monotonic()
                 if isinstance(message, Prepared):
-                    self._post(lambda key=message.key: self.prepared.add(key))
+                    self._post(functools.partial(self.prepared.add, message.key))
                 elif isinstance(message, Said):
                     self._hear(message)
         except Exception as error:  # it cannot be started, or a fault of the program
@@ -268,6 +270,7 @@ class _Process:
         self._post(lambda: self._lost(self))
 
     def _write(self) -> None:
+        assert self._process is not None and self._process.stdin is not None
         with contextlib.suppress(OSError), self._process.stdin as its_input:  # when it has ended, its listener sees that
             while (message := self._messages_to_it.get()) is not None:
                 pickle.dump(message, its_input)
@@ -275,6 +278,7 @@ class _Process:
 
     def _messages(self) -> Iterator[Prepared | GoesOn | Said]:
         """What it says, until it ends."""
+        assert self._process is not None and self._process.stdout is not None
         with self._process.stdout as said:
             while True:
                 try:

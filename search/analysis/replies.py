@@ -64,6 +64,7 @@ def query_models(asked: dict, options: ServiceOptions) -> dict:
 
 def of_findings(task: Task, found: Findings, during: bool) -> dict:
     """Of a position that has been searched or played out, all that is known of it and wanted."""
+    assert task.position is not None
     query, mover = task.query, task.to_play
     seen = found.seen_by(query.perspective or mover)
     infos, this, alike = seen.infos, *_hashes(task.position)
@@ -74,6 +75,7 @@ def of_findings(task: Task, found: Findings, during: bool) -> dict:
     if seen.ownership is not None:
         out["ownership"] = _plain(seen.ownership)
     if seen.shares is not None:  # -1 where a move is illegal
+        assert task.legal is not None
         out["policy"] = np.where(task.legal, seen.shares, -1.0).tolist()
     if seen.amaf is not None:
         view = query.perspective or mover
@@ -106,4 +108,4 @@ def _places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(the word of each point, its bit there, the points of the images of a board), of a size."""
     g, points = geometry(size), np.arange(size * size)
     images = transform_points(np.tile(points, (NUM_SYMMETRIES, 1)), size, np.arange(NUM_SYMMETRIES))
-    return g.word_of_point, g.bit_of_point.astype(np.uint32), images
+    return g.word_of_point, g.bit_of_point.astype(np.uint32), np.asarray(images)

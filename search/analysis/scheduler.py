@@ -63,8 +63,9 @@ class Scheduler:
         self._searches = Searches(options, games, self.devices, self._jobs, self._fail)
         self._batches = Batches(games, self._compiling, self._fail, options)
         self._others = Processes(options, 0 if goes_on else options.processes - 1, self._post, self._searches.waiting.push)
-        self._ending, self._since = False, None
-        """`_since` is when the pass under way began, None where the thread rests."""
+        self._ending = False
+        self._since: float | None = None
+        """When the pass under way began, None where the thread rests."""
         self.failed = False
         """Whether the thread has ended by itself; then nothing is answered any more."""
         self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)

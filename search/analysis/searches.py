@@ -1,7 +1,9 @@
 """The searches under way: they share a device, and the scheduler's thread goes on with one at a time."""
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from search.analysis import replies
 from search.analysis.devices import LEAVES, Devices
@@ -63,8 +65,8 @@ class Searches:
             self.memory.take(task.memory)
             self.active.append(task)
             busy.add(client)
-            self._jobs.put(client, Job(lambda task=task: task.prepare(self._games), lambda _, task=task: self._start(task),
-                                       lambda error, task=task: self._fail(task, error)))  # fmt: skip
+            prepare, start = functools.partial(task.prepare, self._games), functools.partial(self._start, task)
+            self._jobs.put(client, Job(prepare, start, functools.partial(self._fail, task)))
 
     def _next(self, busy: set, most: int) -> Task | None:
         """The task that may begin, None if none may.
@@ -75,8 +77,8 @@ class Searches:
         full = len(self.active) >= most
         for client in self.waiting.clients():
             first, task = client not in busy, self.waiting.first(client)
-            may = task is not None and (first or not full) and client.has_room
-            if may and self.memory.has_room(self._share(task), first):
+            may = (first or not full) and client.has_room
+            if task is not None and may and self.memory.has_room(self._share(task), first):
                 return task
         return None
 
@@ -85,12 +87,13 @@ class Searches:
         nodes = 2 * LEAVES + task.playouts // self._options.playouts_per_leaf
         return self.memory.share(memory_for(task.query.size, self._bot["rule"], nodes))
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: Task, _: object) -> None:
         """Makes the search of a task whose position is known."""
         if task.finished:
             return
+        assert task.position is not None
         options, size = self._options, task.query.size
-        rounds = {} if task.playouts > LARGE_SEARCH else {"in_flight": 1, "share": SHARE}
+        rounds: dict[str, Any] = {} if task.playouts > LARGE_SEARCH else {"in_flight": 1, "share": SHARE}
         task.search = Search(
             task.position, **self._bot, komi=task.komi, leaves=LEAVES, playouts_per_leaf=options.playouts_per_leaf,
             seed=task.seed, history=task.history, memory=task.memory, **rounds,
@@ -103,8 +106,8 @@ class Searches:
 
     def steps(self, client) -> Iterator[bool]:
         """Goes one step further with each search of a client that can, the most urgent first; yields True after each."""
-        mine = (task for task in self.active if task.client is client and task.search is not None and not task.winding_up)
-        ready = [task for task in mine if not task.search.waits or task.late() or task.finished]
+        mine = ((task, task.search) for task in self.active if task.client is client and not task.winding_up)
+        ready = [task for task, search in mine if search is not None and (not search.waits or task.late() or task.finished)]
         for task in sorted(ready, key=lambda task: (-task.priority, task.last_step)):
             try:
                 if task.finished or not self._step(task):
@@ -117,6 +120,7 @@ class Searches:
     def _step(self, task: Task) -> bool:
         """Adds a round's results and launches what may be; ends the search where that is due. Whether there was work."""
         search = task.search
+        assert search is not None
         worked = search.finish()
         late = task.late() and search.has_tried  # before there is no answer
         if late:
@@ -131,8 +135,9 @@ class Searches:
 
     def report(self, client) -> bool:
         """Makes a report that a client wants now; whether there was one to make."""
-        mine = [task for task in self._told if task.client is client and task.report_is_due() and self._may_report(task)]
-        for task in sorted(mine, key=lambda task: task.next_report)[:1]:
+        mine = ((task, task.next_report) for task in self._told if task.client is client and task.report_is_due())
+        due = {task: when for task, when in mine if when is not None and self._may_report(task)}
+        for task in sorted(due, key=due.__getitem__)[:1]:
             task.set_next_report()
             task.reporting = True
             try:
@@ -173,6 +178,7 @@ class Searches:
 
     def _tell(self, task: Task, send: Callable[[Task, dict], None], during: bool) -> None:
         """Sends what has been found until now, once the ownership that is wanted has been played out."""
+        assert task.search is not None
         found = Findings.of(task.search, task.query.wanted)
 
         def tell(found: Findings | None) -> None:

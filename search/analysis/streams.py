@@ -25,7 +25,7 @@ RETRY = 0.1
 
 
 def attend(
-    service: Service, read: Callable[[int], bytes], write: Callable[[bytes], None], gone: Callable[[], None] | None = None
+    service: Service, read: Callable[[int], bytes], write: Callable[[bytes], None], gone: Callable[[], object] | None = None
 ) -> tuple[Client, threading.Thread]:
     """Serves one client.
 
@@ -52,10 +52,6 @@ def attend(
         except OSError:
             client.drop()
 
-    def watch() -> None:
-        gone()
-        client.drop()
-
     def write_all() -> None:
         try:
             while (some := client.next_lines()) is not None:
@@ -65,6 +61,11 @@ def attend(
 
     threading.Thread(target=read_all, name="reads", daemon=True).start()
     if gone is not None:
+
+        def watch() -> None:
+            gone()
+            client.drop()
+
         threading.Thread(target=watch, name="watches", daemon=True).start()
     writer = threading.Thread(target=write_all, name="writes", daemon=True)
     writer.start()

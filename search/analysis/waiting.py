@@ -12,7 +12,7 @@ _SLACK = 64
 class _Queue:
     """One client's tasks. What is finished is forgotten when it comes up, or when there is much of it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.all: list[tuple[int, int, Task]] = []
         self._room = _SLACK
 

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import time
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,8 @@ _numbers = itertools.count()
 class Task:
     """One position of a query, and how far it has come."""
 
-    client: object
+    client: Any
+    """Who is told of it (`service.Client`), or stands in for him in another process."""
     query: Query
     turn: int
     priority: int
@@ -103,8 +105,8 @@ class Task:
         """Starts the task's clocks."""
         now, query = time.monotonic(), self.query
         self.deadline = None if query.seconds is None else now + query.seconds
-        if query.reports:
-            self.next_report = now + (query.report_every if query.first_report is None else query.first_report)
+        first = query.report_every if query.first_report is None else query.first_report
+        self.next_report = None if first is None else now + first
 
     def report_is_due(self) -> bool:
         """Whether the time for a report has come, and the last one has been sent."""
@@ -112,11 +114,11 @@ class Task:
 
     def set_next_report(self) -> None:
         """A report is made now: sets the time of the next one, if any, in step with the others unless that has passed."""
-        now, every = time.monotonic(), self.query.report_every
-        if every is None:
+        now, last, every = time.monotonic(), self.next_report, self.query.report_every
+        if last is None or every is None:
             self.next_report = None
         else:
-            self.next_report = self.next_report + every if self.next_report + every > now else now + every
+            self.next_report = last + every if last + every > now else now + every
 
     def late(self) -> bool:
         """Whether the time is up, or the client has had enough."""

@@ -128,7 +128,9 @@ def digest(folder: str, *, most: int = 20, opening: int = 6, most_games: int = 2
     manifest = manifest_of(folder)
     files = [path for _, path in part_files(folder)]
     ply = _ply_of_openings(files, opening)
-    sizes, results, names = collections.Counter(), collections.Counter(), []
+    sizes: collections.Counter[int] = collections.Counter()
+    results: collections.Counter[str] = collections.Counter()
+    names: list[str] = []
     swings: list[Swing] = []
     openings: dict[tuple[int, bytes], Opening] = {}
     games, last = 0, None
@@ -166,7 +168,7 @@ def curves(folder: str, games: list[str]) -> dict[str, tuple[np.ndarray, np.ndar
     )
     found = found.sort_by([("game", "ascending"), ("ply", "ascending")])
     names, plies, rates = (found[name].to_numpy() for name in found.column_names)
-    starts = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]])) if len(names) else []
+    starts: np.ndarray | list[int] = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]])) if len(names) else []
     ends = [*starts[1:], len(names)]
     return {names[a]: (plies[a:b], rates[a:b]) for a, b in zip(starts, ends)}
 

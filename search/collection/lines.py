@@ -42,7 +42,7 @@ def lines_of(text: bytes) -> list[Line]:
 def _variations(root: sgf_grammar.Coarse_game_tree) -> Iterator[tuple[int, sgf_grammar.Coarse_game_tree]]:
     """(the first ply of its own, all its nodes as a tree without branches) of every line but the first."""
     main = True
-    left = [(root, [], 0)]
+    left: list[tuple[sgf_grammar.Coarse_game_tree, list[dict], int]] = [(root, [], 0)]
     while left:
         tree, before, start = left.pop()
         nodes = before + tree.sequence

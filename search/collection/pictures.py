@@ -37,9 +37,9 @@ def board(
     out.append('"/>')
     out += [_circle("star", places[x], places[y], 2.5) for x, y in star_points(size)]
     if not plain:
-        for i, place in enumerate(places):
-            out.append(f'<text class="name" x="{place:g}" y="{edge * 0.45:g}">{COLUMNS[i]}</text>')
-            out.append(f'<text class="name" x="{edge * 0.4:g}" y="{place + 3:g}">{size - i}</text>')
+        for i, at in enumerate(places):
+            out.append(f'<text class="name" x="{at:g}" y="{edge * 0.45:g}">{COLUMNS[i]}</text>')
+            out.append(f'<text class="name" x="{edge * 0.4:g}" y="{at + 3:g}">{size - i}</text>')
     for number, letter in enumerate(letters):
         y, x = divmod(number, size)
         if letter in "XO":
@@ -53,9 +53,9 @@ def board(
                        f'height="{2 * half:.1f}"/>')  # fmt: skip
     for name, text in (labels or {}).items():
         if (place := point(name, size)) < size * size:
-            x, y = places[place % size], places[place // size]
-            out.append(_circle("label", x, y, 0.42 * _STEP))
-            out.append(f'<text class="label" x="{x:g}" y="{y + 4:g}">{html.escape(text)}</text>')
+            across, down = places[place % size], places[place // size]
+            out.append(_circle("label", across, down, 0.42 * _STEP))
+            out.append(f'<text class="label" x="{across:g}" y="{down + 4:g}">{html.escape(text)}</text>')
     if marked is not None and (place := point(marked, size)) < size * size:
         out.append(_circle("mark", places[place % size], places[place // size], 0.36 * _STEP))
     return "".join([*out, "</svg>"])

@@ -130,6 +130,7 @@ def _add_game(gathering: _Gathering, piece: GamePiece, lines: list[tuple[Line, R
 
 
 def _add_line(gathering: _Gathering, name: str, variation: int, line: Line, played: Replay, plies: list[int]) -> None:
+    assert played.positions is not None  # there are plies
     record, count = line.record, len(plies)
     hashes = np.asarray(played.positions.hash()) if gathering.settings.bot else None
     gathering.add(
@@ -156,13 +157,14 @@ def _add_rows(gathering: _Gathering, piece: TablePiece) -> None:
         "variation": lambda row: 0, "ply": lambda row: 0 if alone else numbers[row],
     }  # fmt: skip
 
-    def value(name: str, row: int) -> object:
+    def value(name: str, row: int) -> Any:
         stated = held[name][row] if name in held else None
         if stated is not None:
             return _kept(name, stated)
         return otherwise[name](row) if name in otherwise else None
 
-    kept, facts, komi = [], {name: [] for name in NAMES}, []
+    facts: dict[str, list] = {name: [] for name in NAMES}
+    kept, komi = [], []
     for place, row in enumerate(good):
         try:
             values, of_row = {name: value(name, row) for name in NAMES}, gathering.komi_of(value("komi", row))
@@ -175,6 +177,7 @@ def _add_rows(gathering: _Gathering, piece: TablePiece) -> None:
             facts[name].append(x)
     gathering.rejects += [Reject(f"{piece.name}, row {numbers[row]}", -1, 0, reason) for row, reason in sorted(bad)]
     if kept:
+        assert position is not None
         histories = [np.empty((0, 2), np.uint32)] * len(kept) if gathering.settings.bot else []
         gathering.add(position[np.array(kept)], komi, histories, **facts)
 

@@ -39,6 +39,7 @@ class Searches:
     """
 
     def __init__(self, settings: Settings, devices=None):
+        assert settings.bot is not None
         self._settings, self._devices = settings, devices
         self._on_cpu = backend_of(workers_of(devices)[0]).platform == "cpu"
         self._options, self._policies = search_options(settings.bot), policies_named(settings.policy)
@@ -73,6 +74,7 @@ class Searches:
             for search in active.values():
                 while search.launch(self._settings.playouts):
                     pass
+            assert self._shared is not None
             self._shared.flush()
             moved = False
             for row, search in list(active.items()):
@@ -100,6 +102,7 @@ class Searches:
 
 def search_of(position: Position, komi: float, history: np.ndarray, settings: Settings, **where) -> Search:
     """The search of a position, to be run for `settings.playouts` visits; `where` is `search.Search`'s policy and device."""
+    assert settings.bot is not None
     options = search_options(settings.bot)
     # Rounds under way when the last playouts are asked for are still added.
     memory = memory_for(position.size, options["rule"], settings.playouts // PLAYOUTS_PER_LEAF + 8 * LEAVES)

@@ -92,6 +92,7 @@ def table_of(read: Read, found: Findings | None) -> pyarrow.Table:
     if found is None:
         return columns.empty_table()
     position, batch = read.position, read.batch
+    assert position is not None
     letters = np.array([ord("O"), ord("."), ord("X")], np.uint8)
     boards = letters[np.asarray(position.to_array()).reshape(batch, -1) + 1]
     values = {

@@ -106,7 +106,10 @@ class Worker:
     def _finished(self, reads: list[Read], found: Findings | None, seconds: float, call: int) -> Iterator[Done]:
         start, total = 0, max(1, sum(x.batch for x in reads))
         for x in reads:
-            of_part = found.some(slice(start, start + x.batch)) if x.batch else None
+            of_part = None
+            if x.batch:
+                assert found is not None
+                of_part = found.some(slice(start, start + x.batch))
             start += x.batch
             file = file_of(x.part, table_of(x, of_part), x.rejects, self._settings)
             share = seconds * x.batch / total

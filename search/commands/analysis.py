@@ -110,7 +110,8 @@ def engine_options(args: argparse.Namespace) -> dict:
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
     # Whatever ends the service says so here. No `threading.Event`: its lock may be held where the signal's handler is called.
-    ends, signals = queue.SimpleQueue(), []
+    ends: queue.SimpleQueue[None] = queue.SimpleQueue()
+    signals = []
 
     def end(number, _) -> None:
         signals.append(number)
@@ -150,7 +151,12 @@ def run(args: argparse.Namespace) -> int:
         else:
             complaints.say("ready")
             client, writer = streams.at_stdin(service, output)
-            threading.Thread(target=lambda: (writer.join(), ends.put(None)), daemon=True).start()
+
+            def end_with_the_writer() -> None:
+                writer.join()
+                ends.put(None)
+
+            threading.Thread(target=end_with_the_writer, daemon=True).start()
             wait_for_the_end()
             client.end()
             service.end()

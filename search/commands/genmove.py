@@ -143,7 +143,7 @@ def _report(args: argparse.Namespace, game, choice, seconds: float, picture: pat
         from jaxgo.commands.board_picture import position_title
         from jaxgo.commands.report import move_text
 
-        last = game.moves[-1] if game.moves else None
+        last: tuple[int, int] | None = game.moves[-1] if game.moves else None
         where = position_title(len(game.moves), move_text(*last, game.size) if last else "", game.to_play)
         title = f"{where}: {name} ({args.bot}, {choice.playouts:,} playouts)"
         heatmap.save_picture(game.position, values, choice.move, picture, title, last[1] if last else None)

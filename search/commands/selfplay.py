@@ -114,7 +114,8 @@ def _play(args: argparse.Namespace, number: int, what: str):
         if sys.stderr.isatty():
             print(f"\r{what}: move {len(game.moves)} ", end="", file=sys.stderr, flush=True)
 
-    played = play_game(*movers, Game(Position.empty(args.size), komi), on_move=show)
+    black, white = movers
+    played = play_game(black, white, Game(Position.empty(args.size), komi), on_move=show)
     return played, as_sgf(played, args.black, args.white, _conditions(args, limits, number, seeds))
 
 

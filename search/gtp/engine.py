@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 
+from jaxgo import Position
 from search.gtp import protocol, scoring
 from search.gtp.clock import Clock
 from search.gtp.manners import Resignation
@@ -58,8 +59,8 @@ class Engine:
         self.received = time.monotonic()
         """When the present command came, or the engine had done what no clock counts: a player's clock runs from then on."""
         self._write = write
-        self._replied = None  # the position that follows an own move, to be pondered about
-        self._judged = None  # the position judged last, and the judgement
+        self._replied: Position | None = None  # the one that follows an own move, to be pondered about
+        self._judged: tuple[Position, scoring.Judgement] | None = None  # the position judged last, and the judgement
         self.judging = 0.0
         """Seconds that the last judgement took."""
         self._uncounted = 0.0  # when what no clock counts was done last
@@ -160,7 +161,7 @@ class Engine:
     def judgement(self) -> scoring.Judgement:
         """Which of the chains on the table live."""
         position = self.table.game.position
-        if not self.is_judged:
+        if self._judged is None or not self.is_judged:
             start = time.monotonic()
             self._judged = position, scoring.judge(position, all_live=self.options.cleanup, devices=self.options.threads)
             self.judging = time.monotonic() - start

@@ -44,7 +44,9 @@ def parse(line: str) -> Command | None:
     text = line.partition("#")[0].translate(_CONTROL).strip()
     if not text:
         return None
-    identity, name, rest = _FORM.fullmatch(text).groups(default="")
+    found = _FORM.fullmatch(text)
+    assert found is not None, "any text is of that form"
+    identity, name, rest = found.groups(default="")
     return Command(identity, name.lower(), tuple(rest.split()), rest)
 
 

@@ -8,6 +8,7 @@ and of the server CGOS (one JSON object, https://github.com/zakki/cgos). All fig
 import dataclasses
 import itertools
 import json
+from typing import Any
 
 import numpy as np
 
@@ -57,17 +58,20 @@ class Request:
         Raises:
           Failure: a key that is not known, or a value that is no good.
         """
-        words, found, wanted, said = list(words), {}, {}, []
+        found: dict[str, Any] = {}
+        wanted: dict[str, Any] = {}
+        said: list[Restriction] = []
         if words and arguments.is_colour(words[0]):
-            found["colour"] = arguments.colour(words.pop(0))
+            found["colour"], words = arguments.colour(words[0]), words[1:]
         if words and words[0][:1].isdecimal():
-            words[:0] = ["interval"]
+            words = "interval", *words
         while words:
             key, values = words[0].lower(), words[1:]
             if key in ("avoid", "allow"):
                 if len(values) < 3:
                     raise Failure(SYNTAX_ERROR)
-                said.append(_restriction(key == "avoid", *values[:3], size))
+                colour, vertices, depth = values[:3]
+                said.append(_restriction(key == "avoid", colour, vertices, depth, size))
                 words = values[3:]
                 continue
             if not values:

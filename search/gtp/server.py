@@ -32,7 +32,8 @@ def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int,
       BrokenPipeError: nobody reads the answers any more.
     """
     lines, output = Lines(input_descriptor, lambda line: log(">>", line)), Output(output_descriptor, lambda text: log("<<", text))
-    ending, ended_by = threading.Event(), []
+    ending = threading.Event()
+    ended_by: list[int] = []
 
     def end(number, _) -> None:
         if ended_by:  # asked twice: no more patience

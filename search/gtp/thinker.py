@@ -86,7 +86,7 @@ class Thinker:
             return False
         player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.options.threads
         with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
-            also = [
+            also: list[concurrent.futures.Future] = [
                 pool.submit(Samples.without_tree(game.position).ownership, devices),
                 pool.submit(scoring.judge, game.position, all_live=self.options.cleanup, devices=devices),
             ]
@@ -151,7 +151,7 @@ class Thinker:
         try:
             choice = player.genmove(position, game.history, limits, say, stop)
             late = deadline is not None and time.monotonic() >= deadline and not (stop is not None and stop())
-            if late and more > 0 and isinstance(player, TreePlayer) and player.torn:
+            if deadline is not None and late and more > 0 and isinstance(player, TreePlayer) and player.torn:
                 deadline += more
                 choice = player.genmove(position, game.history, self._limits(player, deadline - time.monotonic()), say, stop)
             self._cleanup, self._used = cleanup, True

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import ray
 from ray import serve
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayError, WorkerCrashedError
+from ray.serve.handle import DeploymentHandle
 
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
@@ -107,7 +108,8 @@ class Application:
     """
 
     def __init__(self, deployment: Deployment, on_again: Callable[[], None] = lambda: None):
-        self._deployment, self._on_again, self._handle, self._deployed = deployment, on_again, None, False
+        self._deployment, self._on_again, self._deployed = deployment, on_again, False
+        self._handle: DeploymentHandle | None = None
         self.replicas, self._over = 0, threading.Event()
         """`replicas` are those that are ready, as they were last looked at."""
         resources = ray.cluster_resources()
@@ -132,9 +134,9 @@ class Application:
         }  # fmt: skip
         replicas = {"num_replicas": asked.least} if asked.least == asked.most else {"autoscaling_config": growing}
         deployment = serve.deployment(
-            Replica, name="engine", max_ongoing_requests=ONGOING, ray_actor_options=self._actor,
+            name="engine", max_ongoing_requests=ONGOING, ray_actor_options=self._actor,
             graceful_shutdown_timeout_s=_FINISH, logging_config=_QUIET, **replicas,
-        )  # fmt: skip
+        )(Replica)  # fmt: skip
         try:
             serve.start(proxy_location="Disabled", logging_config=_QUIET)
             logging.getLogger("ray.serve").setLevel(logging.ERROR)  # which the start has set to its own

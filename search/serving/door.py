@@ -157,8 +157,10 @@ class Door:
         replies = await self._backend.answer(asked.object)
         if isinstance(replies, Refusal):
             raise replies
-        order = {turn: number for number, turn in enumerate(asked.turns)}
-        replies = [*asked.warnings, *sorted(replies, key=lambda reply: order.get(reply.get("turnNumber"), -1))]
+        if asked.turns:  # what an action's reply has beside the action, the client has said
+            order = {turn: number for number, turn in enumerate(asked.turns)}
+            replies = sorted(replies, key=lambda reply: order.get(reply.get("turnNumber", -1), -1))
+        replies = [*asked.warnings, *replies]
         in_lines = _LINES in request.headers.get("accept", "")
         text = "".join(f"{_written(reply)}\n" for reply in replies) if in_lines else _written(replies)
         return Response(text, media_type=_LINES if in_lines else _JSON), asked.positions

@@ -69,7 +69,9 @@ class Listener:
 
     def __init__(self, host: str, port: int):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket, self._server, self._thread = socket.socket(family, socket.SOCK_STREAM), None, None
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind((host, port))
@@ -106,7 +108,7 @@ class Listener:
 
     def close(self) -> None:
         """Takes no more requests, and waits until those that are accepted are answered."""
-        if self._server is not None:
+        if self._server is not None and self._thread is not None:
             self._server.should_exit = True
             self._thread.join()
         self._socket.close()

@@ -4,8 +4,11 @@ A function's parameters are the command's arguments, those with a default option
 name of the command is that of the function, unless its module's COMMANDS says otherwise.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from search.gtp.commands import analysis, board, conversation, gogui, parameters, play, records, rules, scoring, timing
 
-COMMANDS = {}
+COMMANDS: dict[str, Callable[..., Any]] = {}
 for _group in (conversation, board, records, play, timing, rules, scoring, analysis, parameters, gogui):
     COMMANDS |= _group.COMMANDS

@@ -111,9 +111,9 @@ class Reporter:
         if not last and (now < self._next or (self.interrupted is not None and self.interrupted())):
             return
         self._next = max(self._next + self.request.interval, now)
-        found = Findings.of(player.search, self._wanted)
-        if found.waits:
-            found = found.with_ownership(self.engine.options.threads, self.interrupted or (lambda: False))
+        played = Findings.of(player.search, self._wanted)
+        stop = self.interrupted or (lambda: False)
+        found = played.with_ownership(self.engine.options.threads, stop) if played.waits else played
         if found is not None and found.infos:  # after the very first playouts no move has been tried yet
             self.say(self.form(found, self.request.root_info))
             self.best = found.infos[0]["move"]

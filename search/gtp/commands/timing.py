@@ -1,5 +1,7 @@
 """Commands that set the clock."""
 
+from typing import Any
+
 from search.gtp import arguments
 from search.gtp.clock import FOR_EVER, KINDS, Clock, System
 from search.gtp.protocol import SYNTAX_ERROR, Failure
@@ -35,11 +37,12 @@ def kata_time_settings(engine, kind: str, *times: str) -> None:
         numbers = [_seconds(text) for text in times[:2]]
         # Negative limits are none.
         caps = [value if value >= 0 else float("inf") for value in map(arguments.number, times[2:])]
-        system = System(kind, numbers[0], increment=numbers[1], **dict(zip(("most_main", "most_move"), caps)))
+        most: dict[str, Any] = dict(zip(("most_main", "most_move"), caps))
+        system = System(kind, numbers[0], increment=numbers[1], **most)
     else:
-        numbers = [_seconds(text) for text in times[:2]]
+        main, period = (_seconds(text) for text in times[:2])
         count = arguments.whole(times[2])
-        system = System(kind, *numbers, count) if count else System("absolute", numbers[0])
+        system = System(kind, main, period, count) if count else System("absolute", main)
     _set(engine, system)
 
 

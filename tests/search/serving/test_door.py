@@ -42,6 +42,12 @@ def test_replies_are_an_array_warnings_first_and_turns_as_they_were_asked_for():
     assert backend.asked == [json.loads(query(analyzeTurns=[1, 0]))]
 
 
+def test_an_action_is_told_what_it_said_itself_whatever_that_is():
+    action = query(action="query_version", turnNumber=[1])
+    answer = told(make(Backend([json.loads(action) | {"version": "1"}])), "POST", "/analysis", action)
+    assert (answer.status, answer.document()[0]["turnNumber"]) == (200, [1])
+
+
 def test_replies_are_lines_for_those_who_accept_lines():
     backend = Backend([{"turnNumber": 1}, {"turnNumber": 0}])
     answer = told(make(backend), "POST", "/analysis", query(analyzeTurns=[0, 1]), accept="application/x-ndjson")
