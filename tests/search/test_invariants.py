@@ -4,14 +4,14 @@ import jax
 import pytest
 
 from jaxgo import Position
-from search import UCB1, Limits, Rave, Search, rounds
+from search import UCB1, Knowledge, Limits, Rave, Search, earnings, rounds
 from search.nodes import READY
 from search.round_size import YOUNG
 from search.tree import Tree
 from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
-from tests.search.trees import nodes_by_path, told
+from tests.search.trees import assert_same_trees, nodes_by_path, told
 from tests.wide import mostly_wide
 
 LEAVES, PLAYOUTS = 16, 4
@@ -248,15 +248,17 @@ def test_before_the_first_results_nothing_is_told_of_moves():
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
-    "where", ["choose_and_ask", "take_results", "take_round_back", "begin", "rows", "drop"],
+    "where", ["choose_and_ask", "note_new", "earn_all", "take_results", "take_round_back", "begin", "rows", "drop"],
 )  # fmt: skip
 def test_an_interruption_at_any_moment_leaves_a_sound_tree(monkeypatch, where, when):
-    """Ctrl-C comes before or after one of the steps, each of which is done as a whole; the search goes on as if nothing had been."""
-    expected = make(5, 3, Rave(), leaves=4)
-    expected.run(visits=2_000)
-    search = make(5, 3, Rave(), leaves=4)
-    search.run(visits=1_000)
-    owner = rounds if hasattr(rounds, where) else search._device
+    """Ctrl-C comes before or after one of the steps, each of which is done as a whole; where no results were being added, the search
+    goes on as if nothing had been."""
+    adds = where in ("note_new", "earn_all", "take_results", "rows")
+    rule = {"note_new": Rave(knowledge=Knowledge()), "earn_all": Rave(credit="weighted_v1")}.get(where, Rave())
+    search, undisturbed = make(5, 3, rule, leaves=4), make(5, 3, rule, leaves=4)
+    for each in (search, undisturbed):
+        each.run(visits=1_000)
+    owner = next(each for each in (rounds, rounds.priors, earnings, search._device) if hasattr(each, where))
     done, left = getattr(owner, where), [3]
 
     def interrupted(*arguments):
@@ -274,11 +276,17 @@ def test_an_interruption_at_any_moment_leaves_a_sound_tree(monkeypatch, where, w
             while True:
                 for _ in range(3):
                     search.launch(2_000)
-                search.finish() if where in ("take_results", "rows") else search.abandon()
+                search.finish() if adds else search.abandon()
     search.abandon()
     assert_sound(search.tree, search.rule)
     assert search.visits == search.statistics().root_visits
-    for each in (search, expected):
+    for each in (search, undisturbed):
+        assert each.run(visits=2_000) >= 2_000
+        assert_sound(each.tree, each.rule)
+    # A round that has just been taken back looks as if it had been added: its random numbers are not used again.
+    if not adds and (where, when) != ("take_round_back", "after"):
+        assert_same_trees(search.tree, undisturbed.tree)
+    for each in (search, undisturbed):
         each.close()
 
 
