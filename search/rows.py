@@ -40,19 +40,26 @@ def read_row(memory, pool, row, colour, out):
     if pool == NARROW:
         for what in range(2):
             copy(out[what], memory.narrow[row, colour, what])
-    elif pool == FIRST and colour < memory.first.shape[1] and memory.first.shape[2] == 2:
-        for what in range(2):
-            copy(out[what], memory.first[row, colour, what])
-    elif pool == FIRST and colour < memory.first.shape[1]:
-        for move in range(out.shape[1]):
-            code = np.float64(memory.first[row, colour, 0, move])
-            number = math.floor(math.sqrt(code))
-            out[0, move], out[1, move] = number, code - number * number
     elif pool == WIDE:
         for what in range(2):
             copy(out[what], memory.wide[row, colour, what])
     else:
-        out[:] = 0.0
+        read_first(memory, pool, row, colour, out)
+
+
+@part
+def read_first(memory, pool, row, colour, out):
+    """The same of a node that has had one visit, or none."""
+    if pool != FIRST or colour >= memory.first.shape[1]:
+        out[:] = 0
+    elif memory.first.shape[2] == 2:
+        for what in range(2):
+            copy(out[what], memory.first[row, colour, what])
+    else:
+        for move in range(out.shape[1]):
+            code = np.float64(memory.first[row, colour, 0, move])
+            number = math.floor(math.sqrt(code))
+            out[0, move], out[1, move] = number, code - number * number
 
 
 @part
@@ -71,7 +78,7 @@ def add_to(total, values):
 
 @rare
 def grow(memory, node, pool):
-    """Moves a node's statistics to a larger pool, NARROW or WIDE; whether there was room."""
+    """Moves a node's statistics to the next larger pool, NARROW or WIDE; whether there was room."""
     x = memory.nodes[node]
     x.pending += 1  # it must not be taken for a cold leaf
     row = take(memory, pool)
@@ -80,9 +87,10 @@ def grow(memory, node, pool):
         return False
     for plane in range(memory.narrow.shape[1]):
         if pool == NARROW:
-            read_row(memory, np.int64(x.pool), np.int64(x.row), plane, memory.narrow[row, plane])
+            read_first(memory, np.int64(x.pool), np.int64(x.row), plane, memory.narrow[row, plane])
         else:
-            read_row(memory, np.int64(x.pool), np.int64(x.row), plane, memory.wide[row, plane])
+            for what in range(2):
+                copy(memory.wide[row, plane, what], memory.narrow[x.row, plane, what])
     if x.pool != NODES:
         give_back(memory, np.int64(x.pool), np.int64(x.row))
     x.row, x.pool = row, pool
