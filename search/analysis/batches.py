@@ -131,8 +131,7 @@ class Batches:
 
     def begin(self) -> float | None:
         """Begins as many tasks as may be; how long those that wait may still wait for others to come, seconds."""
-        for late in [task for task in self._active if task.made == task.issued > 0 and task.late()]:
-            self._end(late)
+        self._end([task for task in self._active if task.made == task.issued > 0 and task.late()])
         self._active = [task for task in self._active if not task.finished]
         filled = sum(map(_short_slices, self._active))
         while (task := self._next(full=filled >= BEGUN)) is not None:
@@ -153,8 +152,10 @@ class Batches:
         return next(filter(None, map(self.waiting.first, clients)), None)
 
     def _going_on(self) -> list[Task]:
-        """Tasks with playouts left that are still wanted: what is late gets no more than its first ones."""
-        return [task for task in self._active if task.left and not task.finished and not (task.issued and task.late())]
+        """Tasks with playouts left that are still wanted: what is late gets no more than its first ones, and nothing is played
+        for who does not read what he has been told."""
+        left = (task for task in self._active if task.left and not task.finished and task.client.has_room)
+        return [task for task in left if not (task.issued and task.late())]
 
     def slice_of(self, client) -> Job | None:
         """The next playouts of a client's tasks, and of others' as far as there is room; None where all are handed out."""
@@ -181,14 +182,17 @@ class Batches:
         for index, task in enumerate(part.tasks):
             mine = found[index]
             task.found = mine if task.found is None else task.found.plus(mine)
-            if not task.finished and (task.made == task.playouts or task.late()):
-                self._end(task)
+        self._end([task for task in part.tasks if not task.finished and (task.made == task.playouts or task.late())])
 
-    def _end(self, task: Task) -> None:
-        """The task has been played out as far as it will be."""
-        if task in self._active:
-            self._active.remove(task)
-            self._results.setdefault(task.client, collections.deque()).append(task)
+    def _end(self, tasks: list[Task]) -> None:
+        """These have been played out as far as they will be."""
+        if not tasks:
+            return
+        ended = set(tasks).intersection(self._active)
+        self._active = [task for task in self._active if task not in ended]
+        for task in tasks:
+            if task in ended:
+                self._results.setdefault(task.client, collections.deque()).append(task)
 
     def _drop(self, part: Slice, error: BaseException) -> None:
         for task in part.tasks:
@@ -197,9 +201,9 @@ class Batches:
             self._fail(task, error)
 
     def reply(self, client) -> bool:
-        """Writes a reply to a client; whether there was one to write."""
+        """Writes a reply to a client who reads what he is sent; whether there was one to write."""
         waiting = self._results.get(client)
-        if not waiting:
+        if not waiting or not client.has_room:
             return False
         task = waiting.popleft()
         if not waiting:
@@ -242,8 +246,8 @@ class Batches:
 
 
 def _short_slices(task: Task) -> float:
-    """How much of a short slice a task fills."""
-    return min(1.0, task.left / _budget(SHORT_SLICE, task.query.size))
+    """How much of a short slice a task fills, of which it takes whole pieces."""
+    return min(1.0, max(task.left, PIECE) / _budget(SHORT_SLICE, task.query.size))
 
 
 def _budget(playouts: int, size: int) -> int:

@@ -37,15 +37,21 @@ class Fields:
     def __init__(self, values: dict, inside: str | None = None):
         self._values, self._inside, self.left = values, inside, dict.fromkeys(values)
         """`left` are the fields that have not been read, in order."""
+        self._read: set[str] = set()
 
     def skip(self, *names: str) -> None:
         """Counts fields as read."""
         for name in names:
             self.left.pop(name, None)
 
+    def forget_rest(self) -> None:
+        """Drops the values that nobody has asked for, which may be large, from the object; their names stay."""
+        self._values.update(dict.fromkeys(self._values.keys() - self._read))
+
     def value(self, name: str, default=REQUIRED):
         """A field as it is; null is as good as none."""
         self.skip(name)
+        self._read.add(name)
         value = self._values.get(name)
         if value is not None:
             return value

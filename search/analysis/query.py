@@ -165,7 +165,7 @@ def _holds_no_number(value) -> bool:
 
 
 def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
-    """The query of an object that is no action.
+    """The query of an object that is no action. The values of its fields that say nothing are dropped.
 
     Returns:
       (the query, warnings as (field, text)).
@@ -174,8 +174,7 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
       QueryError: a field is missing or not what it must be.
     """
     warnings, take = [], fields.Fields(asked)
-    take.skip("id")
-    size = _size(take)
+    identity, size = take.value("id"), _size(take)
     points = size**2
     stones = _at_most(take.array("initialStones", ()), points, "initialStones")
     stones = tuple(_plays(stones, "initialStones", size, passes=False))
@@ -203,9 +202,10 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     override.skip(*_SETTINGS_WITHOUT_EFFECT)
     if override.left:
         warnings.append(("overrideSettings", short(f"Unknown or unused settings: {', '.join(override.left)}")))
+    override.forget_rest()
     pv_visits = take.boolean("includePVVisits")
     query = Query(
-        id=asked["id"], size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
+        id=identity, size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
         komi=komi, visits=visits, seconds=None if seconds is None or seconds > LONGEST else seconds,
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
         perspective=_PERSPECTIVES[perspective],
@@ -218,6 +218,7 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
         first_report=take.number("firstReportDuringSearchAfter", None, 0.0, 1e6),
         restrictions=Restrictions.of(_restrictions(take, size), size),
     )  # fmt: skip
+    take.forget_rest()
     left = list(take.left)
     for name in left[:MOST_WARNINGS]:
         text = "Field has no effect here: there is no neural network" if name in _WITHOUT_EFFECT else _UNUSED

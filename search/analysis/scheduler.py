@@ -92,6 +92,9 @@ class Scheduler:
 
         def add() -> None:
             for task in tasks:
+                if self._ending:
+                    task.client.finish(task, replies.no_results(task))
+                    continue
                 try:
                     (self._searches.waiting if task.with_tree else self._batches).push(task)
                 except Exception as error:
@@ -156,7 +159,9 @@ class Scheduler:
         except BaseException as error:
             complaints.tell(error)
         finally:
-            if not self._ending:
+            if self._ending:
+                self._do_posted()  # what came in behind the end
+            else:
                 self._give_in()
 
     def _pass(self) -> float | None:

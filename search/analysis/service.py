@@ -68,8 +68,9 @@ class Client:
         self._lines: collections.deque[bytes] = collections.deque()
         self._tasks: dict[str, dict[Task, None]] = {}
         """All that he waits for, by the query's id."""
-        self._unsent = self._pending = self._queued = 0
-        """Bytes that wait to be sent, tasks that wait for their last replies, and bytes that these take."""
+        self._unsent = self._pending = self._queued = self._leaving = 0
+        """Bytes that wait to be sent, tasks that wait for their last replies, and bytes that are counted for these until they are
+        sent; of those the bytes of tasks whose last replies wait to be sent."""
         self._ended, self._gone = False, False
         self._change = threading.Condition()
 
@@ -102,15 +103,23 @@ class Client:
             task.finished = True
             self._put(line)
             self._pending -= 1
-            self._queued -= task.cost
+            self._leaving += task.cost
             same = self._tasks[task.query.id]
             del same[task]
             if not same:
                 del self._tasks[task.query.id]
             self._change.notify_all()
-        self._service.unqueue(task.cost)
+            left = self._left() if self._gone else 0
+        if left:
+            self._service.unqueue(left)
         if task.with_tree:
             self._scheduler.devices.release(task.query.size)
+
+    def _left(self) -> int:
+        """The bytes of tasks whose last replies wait no more, which are his no longer."""
+        left, self._leaving = self._leaving, 0
+        self._queued -= left
+        return left
 
     def _put(self, line: bytes) -> None:
         if self._gone:
@@ -131,8 +140,9 @@ class Client:
                 return None
             out = b"".join(self._lines)
             self._lines.clear()
-            self._unsent = 0
+            self._unsent, left = 0, self._left()
             self._change.notify_all()
+        self._service.unqueue(left)
         self._scheduler.wake()
         return out
 
@@ -153,8 +163,9 @@ class Client:
         with self._change:
             self._gone = True
             self._lines.clear()
-            self._unsent = 0
+            self._unsent, left = 0, self._left()
             self._change.notify_all()
+        self._service.unqueue(left)
         self.give_up()
 
     def stop(self, name: str | None = None, turns: frozenset[int] | None = None) -> None:

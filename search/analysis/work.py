@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import time
 from typing import Any
 
@@ -142,7 +143,7 @@ def tasks_of(query: Query, client, options: ServiceOptions) -> list[Task]:
         field = "avoidMoves" if query.restrictions.avoids else "allowMoves"
         raise QueryError("Cannot be done by playouts without a tree: ask for a maxVisits of 2 or more, and no playouts", field)
     number = max(asked, LEAST_PLAYOUTS) if with_tree else query.playouts if query.playouts is not None else options.playouts
-    cost = _BYTES + -(-query.num_bytes // len(query.turns))
+    cost = _BYTES + len(json.dumps(query.id)) + -(-query.num_bytes // len(query.turns))  # each reply has the id
     seed = options.seed if query.seed is None else query.seed
     return [
         Task(client, query, turn, priority, query.komi_at(turn), number, seed, with_tree, cost)

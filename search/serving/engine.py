@@ -89,6 +89,8 @@ class Engine:
             lines += some.splitlines()
         client.drop()  # if he was gone before he had asked, he is now
         replies = [json.loads(line) for line in lines]
+        if "action" in asked:  # whose reply says again what the client has said, whatever that is
+            return replies
         failed = next((reply["error"] for reply in replies if "error" in reply), None)
         return replies if failed is None else Refusal(FAILED, failed, name=asked["id"])
 

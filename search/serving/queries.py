@@ -7,10 +7,13 @@ from search.analysis import query as protocol
 from search.analysis.fields import QueryError
 from search.analysis.options import ServiceOptions
 from search.analysis.work import LEAST_PLAYOUTS
-from search.serving.limits import MALFORMED, NOT_ALLOWED, Limits, Refusal
+from search.serving.limits import MALFORMED, NOT_ALLOWED, TOO_LARGE, Limits, Refusal
 
 #: Actions that make sense where every request is a client of its own.
 ACTIONS = ("query_version", "query_models")
+#: Bytes of an action, at most, and lists and objects within each other: its answer says all of it again.
+MOST_OF_ACTION, DEEPEST = 1 << 16, 100
+_TOO_DEEP = "the request is nested too deeply"
 #: Fields for what is sent before the answer: there is one answer here.
 _REPORTS = ("reportDuringSearchEvery", "firstReportDuringSearchAfter")
 #: Bytes of an answer: of a position, of each number, and of what is told of each point.
@@ -56,6 +59,10 @@ def read(body: bytes, options: ServiceOptions, limits: Limits) -> Asked:
         if asked["action"] not in ACTIONS:
             text = f"action must be one of {', '.join(ACTIONS)} over HTTP, not {asked['action']!r:.60}"
             raise Refusal(NOT_ALLOWED, text, "action", name)
+        if len(body) > MOST_OF_ACTION:
+            raise Refusal(TOO_LARGE, f"an action must take at most {MOST_OF_ACTION:,} bytes, not {len(body):,}", name=name)
+        if _is_deep(asked):
+            raise Refusal(MALFORMED, _TOO_DEEP, name=name)
         return Asked(asked, (), (), _OF_POSITION)
     ignored = [field for field in _REPORTS if field in asked]
     asked = {field: value for field, value in asked.items() if field not in ignored}
@@ -69,7 +76,16 @@ def read(body: bytes, options: ServiceOptions, limits: Limits) -> Asked:
     except Refusal as refusal:
         raise refusal.of(name) from None
     except RecursionError:
-        raise Refusal(MALFORMED, "the request is nested too deeply", name=name) from None
+        raise Refusal(MALFORMED, _TOO_DEEP, name=name) from None
+
+
+def _is_deep(value) -> bool:
+    """Whether a JSON value holds values that lie deeper than `DEEPEST`."""
+    layer, depth = [value], 0
+    while layer and depth <= DEEPEST:
+        lists = [list(x.values()) if isinstance(x, dict) else x for x in layer if isinstance(x, (dict, list))]
+        layer, depth = [x for values in lists for x in values], depth + 1
+    return bool(layer)
 
 
 def _answer(query: protocol.Query, options: ServiceOptions, limits: Limits) -> int:

@@ -224,6 +224,41 @@ def test_who_does_not_read_is_not_worked_for(service):
     other.end()
 
 
+def test_playouts_wait_for_who_does_not_read_too(service):
+    """However few they are."""
+    client, other = Client(service), Talk(service)
+    client.read(json.dumps(query("first", playouts=1)).encode())
+    assert eventually(lambda: not client._pending)
+    while client.has_room:
+        client.read(b"bad")
+    for i in range(100):
+        client.read(json.dumps(query(f"waits {i}", playouts=1)).encode())
+    assert other.ask(query("o", playouts=1))["turnNumber"] == 0
+    assert client._pending == 100
+    client.next_lines()
+    assert eventually(lambda: not client._pending)
+    assert client.next_lines().count(b'"id":"waits') == 100
+    client.drop()
+    other.end()
+
+
+def test_replies_that_nobody_reads_count_as_waiting(service):
+    """Each has the query's id, which may be long; the memory is given back as they are read, or their client goes."""
+    queues, others = service._queues, service._queues.held
+    for reads in (True, False):
+        client = Client(service)
+        for _ in range(100):
+            client.read(json.dumps(query("\U0001f600" * 1000, playouts=10**9)).encode())
+        client.give_up()
+        assert not client._pending and queues.held - others > 100 * 12_000
+        if reads:
+            assert client.next_lines().count(b'"noResults"') == 100
+        else:
+            client.drop()
+        assert queues.held == others and not client._queued
+        client.drop()
+
+
 def test_giving_up_in_the_middle_of_a_batch_is_quiet(talk, capfd):
     for i in range(20):
         talk.send(*(query(f"{i} {j}", "C3", playouts=10**8 + i % 2) for j in range(3)))
@@ -241,6 +276,23 @@ def test_what_comes_when_all_has_ended_is_answered_too():
     service.end()
     talk.send(query("after"))
     assert talk.finals(2)["after", 0]["noResults"]
+    talk.end()
+
+
+@pytest.mark.parametrize("more", [{"playouts": 10}, {"maxVisits": 200}])
+def test_what_comes_while_all_is_about_to_end_is_answered_too(more):
+    """The end waits for what the scheduler is at."""
+    service = Service(ServiceOptions())
+    talk, busy = Talk(service), threading.Event()
+    talk.ask(query("before", **more))
+    service.scheduler._post(busy.wait)
+    ends = threading.Thread(target=service.end)
+    ends.start()
+    assert eventually(lambda: len(service.scheduler._posted) == 1)
+    talk.send(query("behind", **more))
+    busy.set()
+    ends.join()
+    assert talk.finals(2)["behind", 0]["noResults"]
     talk.end()
 
 

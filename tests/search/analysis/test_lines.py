@@ -197,5 +197,5 @@ def test_lines_that_end_early_leave_nothing_behind():
     for i in range(300):
         client.read(json.dumps(query(f"{i}", maxVisits=200, analyzeTurns=[0])).encode())
         client.read(json.dumps({"id": "t", "action": "terminate", "terminateId": f"{i}"}).encode())
-        client._lines.clear()
+        client.next_lines()
     assert not client._tasks and not client._pending and not client._queued and not service.held

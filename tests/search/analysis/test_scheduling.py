@@ -157,6 +157,34 @@ def test_nobody_waits_for_those_without_end(batches):
     assert "low" not in next_slice(batches, client)
 
 
+def test_a_task_of_few_playouts_takes_a_piece_of_a_slice(batches):
+    """So those that have begun are no more than are played soon."""
+    client, pieces = Someone(), batches_module.SHORT_SLICE // batches_module.PIECE
+    tasks = [task for i in range(0, 8 * pieces, 100) for task in tasks_of(
+        read_query(query(str(i), *["pass"] * 99, analyzeTurns=list(range(100)), playouts=1))[0], client, batches._options)]
+    for task in tasks:
+        batches.push(task)
+    batches.begin()
+    begun = sum(not task.waiting for task in tasks)
+    assert pieces < begun < (batches_module.BEGUN + 1) * pieces < len(tasks)
+
+
+def test_nothing_is_played_for_who_does_not_read_or_told_him(batches, monkeypatch):
+    """His tasks wait, begun as they are, beside those of others."""
+    client, other, told = Someone(), Someone(), []
+    monkeypatch.setattr(batches, "_told", lambda task, during: task.query.id)
+    client.finish = lambda task, reply: told.append(reply)
+    mine = begin(batches, client, "mine", 1000)
+    begin(batches, other, "another's", 1000)
+    client.has_room = False
+    assert batches.owners == [other] and batches.slice_of(client) is None
+    assert next_slice(batches, other) == ["another's"]
+    batches._end([mine])
+    assert not batches.reply(client) and not told
+    client.has_room = True
+    assert batches.reply(client) and told == ["mine"]
+
+
 def test_answers_come_out_of_order(talk):
     talk.send(query("slow", maxVisits=30_000), query("fast", maxVisits=200))
     replies = talk.wait(lambda replies: sum(map(is_final, replies)) == 2)

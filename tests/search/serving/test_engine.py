@@ -130,6 +130,12 @@ def test_a_query_gets_the_replies_of_the_analysis_engine(engine, more):
     assert {(reply["id"], reply["turnNumber"]): reply for reply in replies} == wanted
 
 
+def test_an_action_that_says_error_is_no_failure(engine):
+    asked = json.loads(query(action="query_version", error=[1]))
+    (reply,) = engine.answer(asked)
+    assert reply["error"] == [1] and reply["version"]
+
+
 def test_what_only_playing_the_game_shows(engine):
     refused = engine.answer(json.loads(query(moves=[["B", "C3"], ["W", "C3"]])))
     assert isinstance(refused, Refusal) and (refused.status, refused.field, refused.name) == (NOT_ALLOWED, "moves", "a")

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from search.analysis.options import ServiceOptions
+from search.analysis.query import read_query
 from search.serving import queries
-from search.serving.limits import MALFORMED, NOT_ALLOWED, Limits, Refusal
+from search.serving.limits import MALFORMED, NOT_ALLOWED, TOO_LARGE, Limits, Refusal
 from tests.search.serving.asking import query
 
 OPTIONS = ServiceOptions(visits=300, playouts=50)
@@ -31,6 +32,38 @@ def test_actions_that_make_sense_for_one_request():
         with pytest.raises(Refusal, match="action must be one of query_version, query_models over HTTP") as refused:
             read(query(action=action))
         assert (refused.value.status, refused.value.field, refused.value.name) == (NOT_ALLOWED, "action", "a")
+
+
+def test_what_an_action_says_is_said_again_within_limits():
+    assert read(query(action="query_version", error={"a": [[1]]})).object["error"] == {"a": [[1]]}
+    deep = read(query(action="query_version", x=nested(queries.DEEPEST)))
+    assert deep.positions == 0
+    for size, status, text in (
+        (queries.DEEPEST + 1, MALFORMED, "nested too deeply"), (900, MALFORMED, "nested too deeply"),
+        (1 << 16, TOO_LARGE, "an action must take at most 65,536 bytes"),
+    ):  # fmt: skip
+        x = "x" * size if status == TOO_LARGE else nested(size)
+        with pytest.raises(Refusal, match=text) as refused:
+            read(query(action="query_version", x=x))
+        assert (refused.value.status, refused.value.name) == (status, "a")
+
+
+def nested(depth: int) -> list:
+    """Lists within each other."""
+    out: list = []
+    for _ in range(depth - 1):
+        out = [out]
+    return out
+
+
+def test_what_says_nothing_is_not_kept():
+    """Fields may be large; their names are told of."""
+    large = [[]] * 1000
+    asked = read(query(unheard=large, includePolicy=True, overrideSettings={"wideRootNoise": large, "other": large, "maxTime": 9}))
+    settings = {"wideRootNoise": None, "other": None, "maxTime": 9}
+    assert asked.object == json.loads(query(unheard=None, includePolicy=True, overrideSettings=settings))
+    _, warnings = read_query(dict(asked.object))
+    assert [field for field, _ in warnings] == ["overrideSettings", "unheard"]
 
 
 @pytest.mark.parametrize(("body", "status", "field", "text"), [
