@@ -153,21 +153,37 @@ def _flush() -> None:
         raise OSError("stdout is closed, and what was to be printed there is lost")
 
 
-class _Nowhere(io.TextIOWrapper):
-    """Where stdout leads if it was closed."""
+class _Sink(io.FileIO):
+    """What is written there is lost, but noticed."""
 
     was_written = False
 
-    def write(self, text: str) -> int:
-        self.was_written = self.was_written or bool(text)
-        return super().write(text)
+    def write(self, data) -> int:
+        self.was_written = True
+        return super().write(data) or 0
+
+
+class _Nowhere(io.TextIOWrapper):
+    """Where stdout leads if it was closed."""
+
+    def __init__(self) -> None:
+        self._sink = _Sink(os.devnull, "w")
+        super().__init__(io.BufferedWriter(self._sink))
+
+    @property
+    def was_written(self) -> bool:
+        """Whether anything was, as far as it is flushed."""
+        return self._sink.was_written
 
 
 def _have_streams() -> None:
-    """Has stdout and stderr lead somewhere where they were closed, and take any letter, those of names in other sets too."""
+    """Has the standard streams lead somewhere where they were closed, and stdout take any letter, those of names in other sets
+    too."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, _Nowhere(open(os.devnull, "wb")))
+            setattr(sys, name, _Nowhere())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -42,6 +42,8 @@ def as_record(game: Game, properties: Mapping[str, object], comments: Mapping[in
         if (played != after).any():
             node = node.new_child()
             _set_up(node, played, after)
+    if game.moves and game.to_play == game.moves[-1][0]:
+        node.new_child().set("PL", LETTERS[game.to_play])
     return record.serialise(wrap=None)
 
 

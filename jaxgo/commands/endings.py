@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxgo.board.position import Position
 from jaxgo.board.stones import chains
+from jaxgo.commands.report import is_same
 from jaxgo.results.statuses import DEAD, POLICY, Statuses, held, settled
 from jaxgo.running.evaluate import evaluate
 
@@ -78,14 +79,14 @@ def _dead(
     """(the points of the stones to be taken off, whether the record's score says so)."""
     dead = sorted(point for chain, status in judged if status == DEAD for point in chain)
     (margin,) = _margins(stones, [dead])
-    if stated is None or margin - komi == stated:
+    if stated is None or is_same(margin - komi, stated):
         return dead, False
     found, mean = chains(stones), held(stones, *owners).mean(axis=0)
     candidates: list[list[int]] = [[]]
     for number in np.argsort(mean, kind="stable"):
         if mean[number] <= ALIVE_BEYOND:
             candidates.append(sorted([*candidates[-1], *found[number]]))
-    agreeing = [points for points, each in zip(candidates, _margins(stones, candidates)) if each - komi == stated]
+    agreeing = [points for points, each in zip(candidates, _margins(stones, candidates)) if is_same(each - komi, stated)]
     if not agreeing:
         return dead, False
     return min(agreeing, key=lambda points: abs(len(points) - len(dead))), True

@@ -167,6 +167,11 @@ def score_text(score: float) -> str:
     return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
 
+def is_same(score: float, stated: float | None) -> bool:
+    """Whether a score is the one that a record states, whatever floats make of its komi's tenths."""
+    return stated is not None and abs(score - stated) < 1e-6
+
+
 def ending_text(ending: "Ending", size: int) -> str:
     """What was done about a finished game's dead stones, a sentence."""
     points = ", ".join(coordinate(point, size) for point in ending.dead)
@@ -177,5 +182,5 @@ def ending_text(ending: "Ending", size: int) -> str:
         score = f"{score}; {score_text(ending.at_its_komi)} with the record's komi"
     if ending.stated is None:
         return score
-    agrees = "as the record says" if ending.at_its_komi == ending.stated else f"but the record says {score_text(ending.stated)}"
-    return f"{score}, {agrees}"
+    agrees = is_same(ending.at_its_komi, ending.stated)
+    return f"{score}, {'as the record says' if agrees else f'but the record says {score_text(ending.stated)}'}"

@@ -17,7 +17,7 @@ from rich.text import Text
 from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.commands.compared import ComparedMove
 from jaxgo.commands.mistakes import Mistakes
-from jaxgo.commands.report import Report, Row, ending_text, last_move_text, move_text, score_text
+from jaxgo.commands.report import Report, Row, ending_text, is_same, last_move_text, move_text, score_text
 from jaxgo.commands.tables import print_table
 
 # Red, green, blue of the board's background: nobody's point, Black's for certain, White's for certain. Blue and orange differ for
@@ -193,7 +193,7 @@ def _margin(row: Row, plus_minus: str) -> str:
 def _result(row: Row, report: Report) -> str:
     """The record's result, and what the board's is where it ended otherwise."""
     stated = report.record.result
-    if row.ending is None or row.ending.score == row.ending.stated:
+    if row.ending is None or is_same(row.ending.score, row.ending.stated):
         return stated
     return f"{stated} (here {score_text(row.ending.score)})" if stated else score_text(row.ending.score)
 

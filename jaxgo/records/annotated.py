@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 
-from sgfmill import sgf
+from sgfmill import sgf, sgf_grammar
 
 from jaxgo.records.sgf import LETTERS, parse, row_column
 
@@ -45,13 +45,14 @@ def annotated(source: str | bytes | os.PathLike | None, size: int, annotations: 
         moves += last
         if moves in annotations and (last or node is game.get_root()):
             _annotate(node, annotations[moves], game.get_size())
-    return game.serialise(wrap=None)
+    tree = sgf_grammar.make_coarse_game_tree(game.get_root(), lambda node: node, sgf.Node.get_raw_property_map)
+    return sgf_grammar.serialise_game_tree(tree, None)  # as it was read, in whatever character set it says that it is
 
 
 def _annotate(node: sgf.Tree_node, said: Annotation, size: int) -> None:
     if said.comment:
-        own = node.get_raw("C").rstrip() + b"\n\n" if node.has_property("C") else b""
-        node.set_raw("C", own + said.comment.encode("ascii"))
+        own = [text.rstrip() for text in node.get_raw_list("C")] if node.has_property("C") else []
+        node.set_raw("C", b"\n\n".join([*own, said.comment.encode("ascii")]))
     if said.win_rate is not None:
         node.set_raw("SBKV", f"{100 * said.win_rate:.2f}".encode())
     if not (node.has_property("TB") or node.has_property("TW")):

@@ -68,6 +68,7 @@ def parse(path_or_text: str | bytes | os.PathLike) -> tuple[sgf.Sgf_game, tuple[
         root = sgf_grammar.parse_sgf_game(data)
     except ValueError as error:
         raise ValueError(f"{name} is not an SGF game record: {error}") from None
+    _drop_unnamed(root)
     properties = root.sequence[0]
     game_kind = _raw(properties, "GM")
     if game_kind not in ("", "1"):
@@ -77,6 +78,16 @@ def parse(path_or_text: str | bytes | os.PathLike) -> tuple[sgf.Sgf_game, tuple[
     if in_utf8:
         properties["CA"] = [b"UTF-8"]
     return _game(root, data), _notes(root, data)
+
+
+def _drop_unnamed(root: sgf_grammar.Coarse_game_tree) -> None:
+    """Drops properties without a name, which is all that is left of names in small letters alone."""
+    trees = [root]
+    while trees:
+        tree = trees.pop()
+        for properties in tree.sequence:
+            properties.pop("", None)
+        trees += tree.children
 
 
 def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes | str, str]:
@@ -115,7 +126,7 @@ def _readable(data: bytes) -> tuple[bytes, bool]:
         doubtful = any(byte < 0x80 for letter in letters for byte in letter.encode(codec))
         if doubtful and named[0].decode("ascii") in text:
             return text.encode(), True
-    except (LookupError, UnicodeError):  # there is no such set, or the record is not in it
+    except (LookupError, ValueError):  # there is no such set, or the record is not in it
         pass
     return data, False
 
@@ -184,7 +195,8 @@ def _record(game: sgf.Sgf_game, notes: tuple[str, ...]) -> tuple[GameRecord, str
     moves, setups, fault = _main_line(game)
     handicap, remark = _handicap(_raw(root.get_raw_property_map(), "HA"), size * size)
     placed = any(setup.after_move == 0 and setup.stones for setup in setups)
-    if handicap > 1 and not placed and (not moves or moves[0][0] == WHITE):
+    first = next((colour for colour, point in moves if point != size * size), WHITE)
+    if handicap > 1 and not placed and first == WHITE:
         raise ValueError(f"the game record states a handicap, HA[{handicap}], but does not place its stones (AB)")
     record = GameRecord(
         size=size,

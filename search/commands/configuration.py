@@ -40,7 +40,7 @@ def read_defaults(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> 
         name = key.replace("_", "-")
         if name not in allowed:
             raise UsageError(f"the configuration file {path!r} has the key {key!r}; there are: {', '.join(allowed)}")
-        switch = isinstance(nothing[name.replace("-", "_")], bool)
+        switch = _is_switch(parser, name)
         if isinstance(value, bool) if switch else isinstance(value, (str, int, float)) and not isinstance(value, bool):
             words.append(f"--{'' if value or not switch else 'no-'}{name}" if switch else f"--{name}={value}")
         else:
@@ -51,6 +51,14 @@ def read_defaults(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> 
     except UsageError as error:
         raise UsageError(f"the configuration file {path!r}: {error}") from None
     parser.set_defaults(**{name: value for name, value in given.items() if name.replace("_", "-") in _names(table)})
+
+
+def _is_switch(parser: argparse.ArgumentParser, name: str) -> bool:
+    """Whether the option is there or not, in place of a value."""
+    try:
+        return isinstance(vars(parser.parse_args([f"--{name}"]))[name.replace("-", "_")], bool)
+    except UsageError:
+        return False
 
 
 def _read(path: str) -> dict[str, object]:

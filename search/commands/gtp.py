@@ -100,11 +100,17 @@ def run(args: argparse.Namespace) -> int:
 def _check(chosen: EngineOptions) -> None:
     """That a player can be made of the options."""
     from jaxgo.backends.choice import workers_of
-    from search.players import make_player
+    from jaxgo.playing.policies.in_order import asks
+    from search.players import has_tree, make_player, rule_of
     from search.round_size import suited
+    from search.tree_needs import needs_histories
 
+    histories = has_tree(chosen.bot) and needs_histories(rule_of(chosen.bot))
     try:
-        suited(DEFAULT_SIZE, workers_of(chosen.threads), chosen.leaves, chosen.playouts_per_leaf)
+        suited(
+            DEFAULT_SIZE, workers_of(chosen.threads), chosen.leaves, chosen.playouts_per_leaf, histories=histories,
+            policy=asks(chosen.policy),
+        )  # fmt: skip
     except ValueError as error:
         raise UsageError(str(error)) from error
     make_player(chosen.bot, komi=chosen.komi, seed=chosen.seed)

@@ -101,8 +101,9 @@ class Engine:
             reply.fail(f"internal error: {' '.join(f'{type(error).__name__}: {error}'.split())}")
 
     def refuse(self, beginning: str, text: str) -> None:
-        """Replies to a line of which no more than the beginning is known, with the number that it has."""
-        Reply(protocol.parse(beginning) or Command("", "", ()), self._write).fail(text)
+        """Replies to a line of which no more than the beginning is known, with the number that it has; not to a comment."""
+        if (command := protocol.parse(beginning)) is not None:
+            Reply(command, self._write).fail(text)
 
     def recover(self) -> None:
         """Tells people of the exception that is being handled, and forgets what it may have left half done."""

@@ -7,6 +7,7 @@ line `# interrupt`, moves are chosen from what has been played out so far. A cli
 import contextlib
 import datetime
 import gc
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -31,6 +32,9 @@ def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int,
     Raises:
       BrokenPipeError: nobody reads the answers any more.
     """
+    with contextlib.suppress(OSError, AttributeError):  # what a client has left so would look like the end of the input
+        for descriptor in (input_descriptor, output_descriptor):
+            os.set_blocking(descriptor, True)
     lines, output = Lines(input_descriptor, lambda line: log(">>", line)), Output(output_descriptor, lambda text: log("<<", text))
     ending = threading.Event()
     ended_by: list[int] = []
@@ -88,7 +92,7 @@ class Log:
     def __call__(self, direction: str, text: str) -> None:
         """Notes a text."""
         now = datetime.datetime.now().isoformat(timespec="milliseconds")
-        with self._lock, contextlib.suppress(OSError):  # a full disk must not end the game
+        with self._lock, contextlib.suppress(OSError, ValueError):  # a full disk must not end the game
             for line in text.rstrip("\n").split("\n"):
                 self._file.write(f"{now} {direction} {line}\n")
             self._file.flush()

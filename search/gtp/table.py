@@ -16,6 +16,7 @@ from search.gtp import protocol
 from search.gtp.options import DEFAULT_KOMI, DEFAULT_SIZE, EngineOptions
 from search.gtp.protocol import Failure
 from search.records import as_record
+from search.replay import together
 
 #: What stands for the rules in a record whose rules were asked for, but not played.
 AREA = "area"
@@ -139,8 +140,8 @@ class Table:
 
     def captured(self, colour: int) -> int:
         """How many of a player's stones moves have captured; what a record sets up or takes off between moves does not count."""
-        moves = zip(self.game.positions, self.game.moves)
-        return sum(len(captured_by(np.asarray(before.to_array())[0], *move)) for before, move in moves if move[0] == -colour)
+        moves = zip(np.asarray(together(self.game.positions).to_array()), self.game.moves)
+        return sum(len(captured_by(before, *move)) for before, move in moves if move[0] == -colour)
 
     def diagram(self) -> str:
         """The board as text, the last three moves numbered."""

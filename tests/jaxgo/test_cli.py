@@ -258,6 +258,11 @@ def test_a_result_that_has_nowhere_to_go_is_told(tmp_path) -> None:
         assert done.stderr.splitlines()[-1] == "jaxgo evaluate: error: stdout is closed, and what was to be printed there is lost"
 
 
+def test_a_closed_stdin_is_an_empty_one() -> None:
+    done = _evaluate("<&-", "-")
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "no SGF data found" in done.stderr
+
+
 def test_letters_that_stdout_does_not_have_are_spelled(tmp_path) -> None:
     """The playouts are not lost for a name."""
     path = tmp_path / "game.sgf"

@@ -7,6 +7,7 @@ import pytest
 import jaxgo
 from jaxgo import cli
 from jaxgo.commands.endings import endings, without
+from jaxgo.commands.report import ending_text
 from jaxgo.records.sgf import read_game
 from tests.jaxgo.commands.documents import documents
 
@@ -40,6 +41,15 @@ def test_dead_stones(stated: float | None, dead: list[str], score: float, by_rec
     assert sorted(jaxgo.coordinate(point, 5) for point in found.dead) == dead
     cleared = without(_ended(), [found.dead])
     assert bool(cleared.is_over()[0]) and int(cleared.score()[0]) - 3.5 == score
+
+
+@pytest.mark.parametrize("komi", [6.1, 7.1])
+def test_scores_in_tenths_agree(komi: float) -> None:
+    """Though floats make more of them."""
+    (found,) = endings(_ended(), [komi], [komi], [round(5 - komi, 1)], seed=0)
+    assert found.score != found.stated and "as the record says" in ending_text(found, 5) and not found.by_record
+    (other,) = endings(_ended(), [komi], [komi], [round(-6 - komi, 1)], seed=0)
+    assert other.by_record and "as the record says" in ending_text(other, 5)
 
 
 @pytest.mark.parametrize(

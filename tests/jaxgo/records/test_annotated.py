@@ -40,6 +40,19 @@ def test_records_in_any_character_set() -> None:
     assert b"C[\xff\n\nmore]" in broken
 
 
+@pytest.mark.parametrize("charset", ["CA[UTF-8]CA[UTF-8]", "CA[utf-16]", "CA[punycode]", "CA[rot13]", "CA[undefined]", "CA[a\0b]", "CA[none]"])
+def test_character_sets_that_are_none(charset: str) -> None:
+    """What is read is written."""
+    data = annotated(f"(;SZ[5]{charset};B[cc]C[a]C[b])".encode(), 5, {1: Annotation("one")})
+    assert b"C[a\n\nb\n\none]" in data
+    assert read_game(data).moves == ((1, 12),)
+
+
+def test_names_in_small_letters_are_dropped() -> None:
+    data = annotated(b"(;SZ[5];B[cc]c[hi])", 5, {1: Annotation("one")})
+    assert read_game(data).moves == ((1, 12),) and b"[hi]" not in data
+
+
 @pytest.mark.parametrize(("name", "letter"), [("shift_jis", "十"), ("big5", "許"), ("gbk", "乗")])
 def test_letters_that_hold_a_backslash_or_a_bracket(name: str, letter: str) -> None:
     """Such a record is in UTF-8 afterwards."""

@@ -133,6 +133,8 @@ def test_setup_between_moves() -> None:
 def test_handicap_without_setup_stones() -> None:
     with pytest.raises(ValueError, match=r"states a handicap, HA\[3\], but does not place its stones"):
         read_game("(;SZ[9]HA[3];W[cc])")
+    passing = read_game("(;SZ[9]HA[2];W[];B[cc];W[tt];B[gg];W[gc])")
+    assert len(passing.moves) == 5
     free = read_game("(;SZ[9]HA[2];B[cc];B[gg];W[gc])")
     assert [free.to_play(move) for move in range(4)] == [BLACK, BLACK, WHITE, BLACK]
     assert _diagram(free.position())[2] == "..X...O.."

@@ -58,6 +58,38 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered():
     assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n?2 line longer than 131,072 bytes\n\n=3 jaxgo\n\n= \n\n"
 
 
+def test_a_long_comment_is_not_answered():
+    done = run(text=f"1 name\n# {'x' * (1 << 18)}\n{' ' * (1 << 18)}\n2 name\n")
+    assert done.returncode == 0 and done.stdout == "=1 jaxgo\n\n=2 jaxgo\n\n"
+
+
+def test_lines_after_the_end_are_nobodys(tmp_path):
+    """Also where the conversation is written down, which has ended."""
+    done = run("--log", str(tmp_path / "log"), text="quit\n" + "name\n" * 100_000)
+    assert done.returncode == 0 and done.stdout == "= \n\n" and done.stderr == ""
+
+
+def test_input_that_is_not_there_yet_is_waited_for():
+    """Whatever kind of pipe the client has left."""
+    ours, its = os.pipe()
+    os.set_blocking(ours, False)
+    with subprocess.Popen([sys.executable, "-m", "jaxgo", "gtp"], stdin=ours, stdout=subprocess.PIPE, text=True) as engine:
+        time.sleep(6)
+        os.write(its, b"name\nquit\n")
+        assert engine.stdout.read() == "= jaxgo\n\n= \n\n"
+    os.close(ours)
+    os.close(its)
+
+
+def test_switches_in_a_configuration_file(tmp_path, capfd):
+    path = tmp_path / "engine.toml"
+    path.write_text("knowledge = true\nponder = false\n")
+    done = run("--config", str(path), text="quit\n")
+    assert done.returncode == 0 and done.stderr == ""
+    path.write_text('knowledge = "true"\n')
+    assert "knowledge must be true or false, not 'true'" in complaint_of(capfd, "--config", str(path))
+
+
 @pytest.fixture(scope="module")
 def patient():
     """An engine for several tests, which thinks for five minutes unless it is interrupted."""

@@ -113,6 +113,8 @@ def test_names_of_files_may_hold_what_they_want(tmp_path, monkeypatch, name):
         "(;SZ[5]AW[aa][ee];B[ab];W[dd];B[ba];AB[cc][cd]AE[ab][dd]AW[aa];W[];B[ab])",
         "(;SZ[4]AB[bb]AW[cb]PL[W];W[cc];W[bc];B[])",
         "(;SZ[4])",
+        "(;SZ[4];B[aa];PL[B])",
+        "(;SZ[4];W[aa];B[bb];AE[aa]PL[B])",
     ],
 )
 def test_a_game_is_printed_as_a_record_that_says_the_same(tmp_path, text):
