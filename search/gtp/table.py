@@ -9,7 +9,7 @@ from jaxgo.board.coordinates import COLUMNS, coordinate
 from jaxgo.board.stones import captured_by
 from jaxgo.playing.policies.in_order import begun, policy_of
 from jaxgo.records.record import GameRecord
-from jaxgo.records.sgf import read_game
+from jaxgo.records.sgf import read_as_far_as_possible
 from search import rulesets
 from search.game import Game
 from search.gtp import protocol
@@ -82,7 +82,9 @@ class Table:
           Failure: the record cannot be read, or is no Go game that can be played here; the text says why.
         """
         try:
-            record = read_game(pathlib.Path(path))
+            record, fault = read_as_far_as_possible(pathlib.Path(path))
+            if fault and (before is None or before - 1 > len(record.moves)):  # else what is wrong comes later
+                raise ValueError(fault)
             last = len(record.moves) if before is None else min(before - 1, len(record.moves))
             komi = self.nominal_komi if record.komi is None else record.komi
             game = Game.of_record(record, last, komi)

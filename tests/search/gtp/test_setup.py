@@ -139,6 +139,17 @@ def test_a_game_is_printed_as_a_record_that_says_the_same(tmp_path, text):
     assert client.engine.table.handicap == again.engine.table.handicap
 
 
+def test_what_is_wrong_with_a_record_matters_from_there_on(tmp_path):
+    path, client = tmp_path / "game.sgf", Client(4)
+    for wrong in ("zz", "aa"):  # off the board; occupied
+        path.write_text(f"(;SZ[5];B[aa];W[bb];B[{wrong}])")
+        for number, moves in ((1, 0), (3, 2)):
+            client.ok(f"loadsgf {path} {number}")
+            assert len(client.engine.table.game.moves) == moves
+        for number in (" 4", ""):
+            assert client.fails(f"loadsgf {path}{number}").startswith("cannot load file: ")
+
+
 def test_a_record_that_cannot_be_written_is_a_failure(tmp_path):
     client = Client(None)
     assert client.fails(f"printsgf {tmp_path}/no/such/folder.sgf").startswith("cannot write file: ")
