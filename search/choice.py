@@ -11,6 +11,7 @@ from jaxgo.base import checks
 from search.game import repeating, seen_by
 from search.in_steps import Question, Steps, alone
 from search.replay import together
+from search.restrictions import Restrictions
 from search.root import RootStatistics
 
 if TYPE_CHECKING:
@@ -167,9 +168,10 @@ class UsefulMoves:
         return useful & ~repeating(positions, useful, seen_by(positions, histories))
 
 
-def passing_wins(position: Position, komi: float) -> bool:
-    """Whether the other player has passed and the score as it stands wins for the player to move."""
-    if int(np.asarray(position.passes)[0]) != 1:
+def passing_wins(position: Position, komi: float, restrictions: Restrictions | None = None) -> bool:
+    """Whether the other player has passed, the score as it stands wins for the player to move, and he may pass."""
+    black = int(np.asarray(position.to_play)[0]) == BLACK
+    if int(np.asarray(position.passes)[0]) != 1 or not (restrictions is None or restrictions.leave_pass(black)):
         return False
     beyond = int(np.asarray(position.score())[0]) - komi
-    return (beyond > 0) if int(np.asarray(position.to_play)[0]) == BLACK else (beyond < 0)
+    return (beyond > 0) if black else (beyond < 0)

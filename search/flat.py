@@ -184,9 +184,11 @@ class FlatPlayer(Player):
         policy: Policies = None, stream: int = 0,
     ):  # fmt: skip
         checks.one_of("rule", rule, RULES)
-        self.rule, self.komi, self.cleanup = rule, checks.komi(komi), cleanup
+        self.rule, self.komi, self.cleanup = rule, checks.komi(komi), checks.boolean("cleanup", cleanup)
         self.seed = checks.integer("seed", seed, 0, 2**64 - 1)
         checks.number("resign", resign, 0, 1)
+        if restrictions is not None and not isinstance(restrictions, Restrictions):
+            raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
         self._streams = itertools.count(checks.integer("stream", stream, 0, INT32_MAX))
@@ -212,6 +214,8 @@ class FlatPlayer(Player):
     ) -> Steps[FlatSearch]:  # fmt: skip
         """`prepare`, among others (`search.in_steps`)."""
         check_one_position(position)
+        if self.restrictions is not None:
+            self.restrictions.check(position.size)
         useful = yield from useful_moves_in_steps(position, history)
         if self.restrictions is not None:
             useful = _restricted(useful, position, history, self.restrictions)
@@ -233,7 +237,7 @@ class FlatPlayer(Player):
         check_thinking(limits, progress, stop)
         before = seconds_of(self._lessons)
         search = yield from self.prepare_in_steps(position, history, limits.seconds)
-        if search.stuck or (passing_wins(position, self.komi) and not self.cleanup):
+        if search.stuck or (passing_wins(position, self.komi, self.restrictions) and not self.cleanup):
             return passing(position.size**2)
         left = None if limits.seconds is None else max(0.0, limits.seconds - (seconds_of(self._lessons) - before))
         yield from search.run_in_steps(limits.visits, left, progress, stop)

@@ -42,7 +42,7 @@ class Knowledge:
 
     def __post_init__(self):
         for name in ("even", "likely"):
-            checks.integer(name, getattr(self, name), 0, MOST)
+            object.__setattr__(self, name, checks.integer(name, getattr(self, name), 0, MOST))
         if not isinstance(self.weights, MoveWeights):
             raise TypeError(f"weights must be a search.MoveWeights, not {self.weights!r}")
 

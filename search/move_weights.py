@@ -62,6 +62,9 @@ class MoveWeights:
     shapes: np.ndarray
     shape_weights: np.ndarray
 
+    def __reduce__(self):
+        return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
     def __post_init__(self):
         forms = {
             "features": ((len(FEATURES),), np.int16), "lines": ((LINES,), np.int16), "patterns": ((PATTERNS,), np.int8),

@@ -121,7 +121,7 @@ class TreePlayer(Player):
         check_thinking(limits, progress, stop)
         before = seconds_of(self._lessons)
         search = self.prepare(position, history, limits.seconds)
-        if passing_wins(position, search.komi) and not search.cleanup:
+        if passing_wins(position, search.komi, search.restrictions) and not search.cleanup:
             return passing(position.size**2)
         seconds = limits.seconds
         if seconds is not None:
@@ -136,7 +136,7 @@ class TreePlayer(Player):
         if device is None or limits.seconds is not None:
             return self.genmove(position, history, limits)
         search = self.prepare(position, history)
-        if passing_wins(position, search.komi) and not search.cleanup:
+        if passing_wins(position, search.komi, search.restrictions) and not search.cleanup:
             return passing(position.size**2)
         yield Question(OfSearches(device), (search, limits.visits))
         return self.choice()

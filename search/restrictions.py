@@ -59,6 +59,18 @@ class Restrictions:
         """Memory."""
         return self.avoid_until.nbytes + self.allow_until.nbytes + self.allowed.nbytes
 
+    def check(self, size: int) -> None:
+        """Raises ValueError unless they are for boards of this size."""
+        shapes = [np.shape(x) for x in (self.avoid_until, self.allow_until, self.allowed)]
+        moves = size * size + 1
+        if shapes != [(2, moves), (2,), (2, moves)]:
+            raise ValueError(f"restrictions must be for a board of {size}x{size}, with {moves} moves, not of the shapes {shapes}")
+
+    def leave_pass(self, black: bool) -> bool:
+        """Whether the player to move at the root may pass."""
+        side = 0 if black else 1
+        return bool((not self.allow_until[side] or self.allowed[side, -1]) and self.avoid_until[side, -1] == 0)
+
     @classmethod
     def none(cls, moves: int) -> "Restrictions":
         """That restrict nothing."""

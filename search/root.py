@@ -122,7 +122,7 @@ def best_move(tree: Tree, *, as_it_stands: int, cleanup: bool) -> int:
     """
     allowed, passing = tree.open(tree.root), tree.moves - 1
     others, after_pass = allowed[:-1].any(), tree[tree.root]["passes"] == 1
-    if after_pass and as_it_stands == outcome.WIN and not (cleanup and others):
+    if after_pass and allowed[passing] and as_it_stands == outcome.WIN and not (cleanup and others):
         return passing
     visits, wins = tree.visits_and_wins(tree.root)
     visits = np.where(allowed, visits, -1)

@@ -95,9 +95,9 @@ def suited(
       TypeError, ValueError: something given is no integer or out of range, alone or together.
     """
     if leaves is not None:
-        checks.integer("leaves", leaves, 1, MOST_LEAVES)
+        leaves = checks.integer("leaves", leaves, 1, MOST_LEAVES)
     if playouts is not None:
-        checks.integer("playouts_per_leaf", playouts, 1, MOST_OF_A_LEAF)
+        playouts = checks.integer("playouts_per_leaf", playouts, 1, MOST_OF_A_LEAF)
     on_cpus = ON_CPUS_BY_POLICY if policy else ON_CPUS
     fixed = on_cpus if _on_cpus(workers) else BY_HISTORIES if histories else None
     if playouts is None:

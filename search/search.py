@@ -120,6 +120,8 @@ class Search:
             raise TypeError(f"device must be a search.shared.SharedLeaves, not {device!r}")
         if restrictions is not None and not isinstance(restrictions, Restrictions):
             raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
+        if restrictions is not None:
+            restrictions.check(position.size)
         self.komi = checks.komi(komi)
         weighted = needs_histories(self.rule)
         checks.one_of("updates", updates, (None, *UPDATES))
@@ -138,13 +140,13 @@ class Search:
         self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)
         checks.number("share", share, 0, 1)
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
-        checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
+        losses = checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
         self.cleanup = checks.boolean("cleanup", cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else INT32_MAX
         history = hash_numbers(history)
         parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
-        checks.integer("memory", memory, 1, MOST_MEMORY)
+        memory = checks.integer("memory", memory, 1, MOST_MEMORY)
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **parts)

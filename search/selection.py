@@ -114,8 +114,9 @@ class Rave:
     def numbers(self) -> RuleNumbers:
         """For the compiled loops."""
         kind = RAVE_MSE if self.schedule == "mse" else RAVE_HAND
+        b = float(self.bias) ** 2 / 0.25
         return RuleNumbers(
-            kind, float(self.first_play), float(self.exploration), self.bias**2 / 0.25, float(self.k), int(self.reference_visits)
+            kind, float(self.first_play), float(self.exploration), b, float(self.k), int(self.reference_visits)
         )
 
 

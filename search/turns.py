@@ -11,7 +11,7 @@ class Turns:
     does not use: who has been away comes before those who have had more meanwhile, but no more than once.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._had: weakref.WeakKeyDictionary[object, tuple[float, int]] = weakref.WeakKeyDictionary()
         """How much, and the number of the last turn."""
         self._least, self._count = 0.0, 0

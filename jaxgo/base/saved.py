@@ -1,8 +1,10 @@
 """Files of arrays and a few facts about them, in numpy's npz format."""
 
 import contextlib
+import io
 import json
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -13,7 +15,7 @@ import numpy as np
 #: What comes of a file that is no npz, one of somebody else's, or damaged.
 DAMAGED = (
     KeyError, ValueError, EOFError, TypeError, IndexError, OverflowError, AttributeError, MemoryError, RuntimeError, zlib.error,
-    zipfile.BadZipFile,
+    zipfile.BadZipFile, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 
 
@@ -62,11 +64,15 @@ def read(path: str | os.PathLike | BinaryIO, kind: str, newest: int, writer: str
       ValueError: the file holds something else, or is of a newer form.
       OSError: the file cannot be read.
     """
-    # Opened here, as numpy leaves a file open that it cannot read.
     opened = open(path, "rb") if isinstance(path, (str, os.PathLike)) else contextlib.nullcontext(path)
-    with blamed_on(path, writer), opened as whole:
-        with np.load(whole, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+    with opened as whole:
+        data = io.BytesIO(whole.read())  # what numpy cannot read of that is not the system's fault
+    with blamed_on(path, writer):
+        try:
+            with np.load(data, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+        except OSError as error:
+            raise ValueError(f"numpy cannot read it: {error}") from error
         about = json.loads(str(arrays.pop(kind)))
         version = int(about["format"])
     if version > newest:

@@ -81,8 +81,8 @@ def transform_moves(moves, size: int, k) -> jax.Array | np.ndarray:
         raise TypeError(f"moves must hold integers, not {moves.dtype}")
     if jnp.iinfo(moves.dtype).max < size * size:
         raise ValueError(f"moves must be of a type that holds {size * size}, the pass, not {moves.dtype}")
-    if isinstance(moves, np.ndarray) and (moves > size * size).any():
-        raise ValueError(f"moves must be at most {size * size}, the pass, not {moves.max()}")
+    if not isinstance(moves, jax.core.Tracer) and (np.asarray(moves) > size * size).any():
+        raise ValueError(f"moves must be at most {size * size}, the pass, not {np.asarray(moves).max()}")
     if k.ndim and k.shape != moves.shape[:1]:
         raise ValueError(f"k must be one symmetry or have shape {list(moves.shape[:1])} like the moves, not {list(k.shape)}")
     images = xp.asarray(_images(size).astype(moves.dtype))

@@ -210,7 +210,7 @@ def results(
         is called for several chunks at a time, in threads that Ctrl-C does not reach, so that none is taken in part.
     """
     policy = request.policy
-    form, arrays = (PolicyForm.of(policy), jax.tree.leaves(policy)) if policy is not None else (None, [])
+    form, arrays = (PolicyForm.of(policy), jax.device_get(jax.tree.leaves(policy))) if policy is not None else (None, [])
     plan = Plan.of(
         output, request.size, request.batch, request.num_playouts, request.workers, request.lanes, request.max_plies, form
     )  # fmt: skip

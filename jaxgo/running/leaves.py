@@ -211,7 +211,7 @@ class Leaves:
 def _form_of(policy: Policies, size: int) -> tuple[PolicyForm | None, list[np.ndarray]]:
     """What programs are compiled for, and the arrays that they take."""
     asked = policy_of(policy, size)
-    return (None, []) if asked is None else (PolicyForm.of(asked), jax.tree.leaves(asked))
+    return (None, []) if asked is None else (PolicyForm.of(asked), jax.device_get(jax.tree.leaves(asked)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

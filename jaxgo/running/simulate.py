@@ -74,7 +74,7 @@ def simulate(
     longest = check_max_plies(max_plies, size)
     checks.integer("the batch times num_playouts", batch * num_playouts, 1, INT32_MAX // longest)
     if lanes is not None:
-        checks.integer("lanes", lanes, 1, MOST_LANES)
+        lanes = checks.integer("lanes", lanes, 1, MOST_LANES)
     if streams is None:
         streams = np.arange(batch, dtype=np.int32)
     elif not is_traced(streams):

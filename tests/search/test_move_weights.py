@@ -1,5 +1,8 @@
 """How likely moves are: the weights, their strengths, and what they say of positions."""
 
+import copy as copying
+import pickle
+
 import numpy as np
 import pytest
 
@@ -68,6 +71,14 @@ def test_other_arrays_are_refused(arrays, what):
 def test_other_weights_are_refused(weight, error):
     with pytest.raises(error, match="save must be"):
         MoveWeights.of(save=weight)
+
+
+def test_copies_are_as_fixed_as_the_weights():
+    weights = MoveWeights.fitted()
+    for copy in (pickle.loads(pickle.dumps(weights)), copying.deepcopy(weights)):
+        assert copy == weights and hash(copy) == hash(weights)
+        with pytest.raises(ValueError, match="read-only"):
+            copy.lines[0] = 1
 
 
 def test_other_features_and_files_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 import threading
 import time
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -132,6 +133,20 @@ def test_a_number_of_workers_is_that_many():
     for number in (1, 3):
         search = Search(jaxgo.Position.empty(5), devices=number)
         assert search.num_workers == number
+        search.close()
+
+
+def test_numbers_may_be_of_any_whole_type():
+    """And are then what they say."""
+    expected = None
+    for kind in (int, np.uint8, np.int64, jnp.int32, np.array):
+        knowledge = Knowledge(even=kind(7), likely=kind(100))
+        search = Search(jaxgo.Position.empty(5), rule=Rave(knowledge=knowledge, bias=np.float32(0.5)), leaves=kind(8),
+                        playouts_per_leaf=kind(8), virtual_losses=kind(2), memory=jnp.int32(1 << 24), visits=None)  # fmt: skip
+        search.run(visits=200)
+        visits = search.tree.visits(search.tree.root).tolist()
+        expected = visits if expected is None else expected
+        assert visits == expected
         search.close()
 
 

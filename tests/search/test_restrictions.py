@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jaxgo import Position
-from search import Search
+from search import Limits, Search, make_player
 from search.analysis.query import read_query
 from search.gtp.reports import Request
 from search.restrictions import Restriction, Restrictions
@@ -60,3 +60,25 @@ def test_they_hold_from_every_root(avoid):
     assert moved_on.statistics().visits[12] == 0 and moved_on.best() != 12
     assert moved_on.visits == 1_000 and not moved_on.retreat()
     moved_on.close()
+
+
+@pytest.mark.parametrize("bot", ["rave", "amaf"])
+def test_those_for_other_boards_are_refused(bot):
+    """They would be of other points, and beyond the board."""
+    for size in (3, 19):
+        restrictions = Restrictions.of([Restriction(True, 1, (4,), 1)], size)
+        with pytest.raises(ValueError, match="restrictions must be for a board of 5x5, with 26 moves, not of the shapes"):
+            make_player(bot, restrictions=restrictions).genmove(Position.empty(5), None, Limits(visits=10))
+    with pytest.raises(TypeError, match="restrictions must be a search.restrictions.Restrictions, not 'no'"):
+        make_player(bot, restrictions="no").genmove(Position.empty(5), None, Limits(visits=10))
+
+
+@pytest.mark.parametrize("bot", ["rave", "uct", "amaf"])
+@pytest.mark.parametrize("said", [Restriction(True, 1, (25,), 1), Restriction(False, 1, (1, 20), 1)], ids=["avoid", "allow"])
+def test_a_pass_that_may_not_be_is_not_played(bot, said):
+    """Also where it would win at once."""
+    position = Position.from_ascii(". . . . .\n. X . . .\n. . . . .\n. . . . .\n. . . . .", passes=1)
+    choice = make_player(bot, komi=0.5, seed=1).genmove(position, None, Limits(visits=200))
+    assert choice.move == 25 and not choice.playouts
+    choice = make_player(bot, komi=0.5, seed=1, restrictions=Restrictions.of([said], 5)).genmove(position, None, Limits(visits=200))
+    assert choice.move < 25 and choice.playouts and (said.avoid or choice.move in (1, 20))

@@ -142,6 +142,9 @@ def test_moves_turn_with_their_points():
         assert moves.dtype == np.int16 and moves.shape == (5, 5)
         np.testing.assert_array_equal(turned(board, k).reshape(-1)[moves.reshape(-1)], np.arange(25))
         assert transform_moves([25, -1, -2], 5, k).tolist() == [25, -1, -2]
+        for moves in (np.array([26]), jnp.array([26])):
+            with pytest.raises(ValueError, match="moves must be at most 25, the pass, not 26"):
+                transform_moves(moves, 5, k)
     each = transform_moves([[0, 25], [0, -1]], 5, [1, 2])
     assert each.tolist() == [[20, 25], [24, -1]]
     assert int(transform_moves(0, 5, 1)) == 20, "a quarter turn counterclockwise"

@@ -187,3 +187,20 @@ def test_eight_devices(reference):
     assert found["collectives"] == 0
     assert "devices must be" in found["refused"] and "CpuDevice(id=1)" in found["refused"]
     assert found["on_gpus"] == [1, 1, 1]
+
+
+LEARNT = """
+import jaxgo
+position = jaxgo.Position.empty(5).play(12)
+replies = jaxgo.Replies(5).update(jaxgo.playouts(position, 50, moves=True), position)
+policy = jaxgo.LastGoodReply(replies)
+print(int(jaxgo.evaluate(position, 50, policy=policy).sums.wins[0]))
+leaves = jaxgo.Leaves(5, 2, 8, policy=policy)
+found = leaves.gather(leaves.submit(*jaxgo.Leaves.arguments_of(position), moves=[jaxgo.STAY], streams=[0]))
+print(int(found.wins[0]))
+"""
+
+
+def test_what_was_learnt_on_one_device_is_asked_on_all():
+    """A table that lies on one of them goes to the others."""
+    assert run_with_devices(2, LEARNT, lightly=True) == run_with_devices(1, LEARNT, lightly=True) != ""
