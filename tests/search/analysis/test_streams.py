@@ -108,7 +108,11 @@ def test_many_clients_some_of_whom_vanish(listener):
 
 def test_who_cannot_be_taken_keeps_nobody_out(listener, monkeypatch):
     """As where there are no more threads, or files: he is hung up on, and the next is served."""
-    attend, told = streams.attend, []
+    attend, told, first = streams.attend, [], Peer(listener)
+    first.send(query("first", playouts=1))
+    assert first.reply()["id"] == "first"  # so those of other tests have been taken, who might be the one who is not
+    first.close()
+    assert eventually(lambda: listener._clients._value == streams.MOST_CLIENTS)
 
     def full(*_):
         monkeypatch.setattr(streams, "attend", attend)
