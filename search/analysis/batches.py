@@ -133,7 +133,7 @@ class Batches:
         """Begins as many tasks as may be; how long those that wait may still wait for others to come, seconds."""
         self._end([task for task in self._active if task.made == task.issued > 0 and task.late()])
         self._active = [task for task in self._active if not task.finished]
-        filled = sum(map(_short_slices, self._active))
+        filled = sum(_short_slices(task) for task in self._active if task.client.has_room)  # others' are not played
         while (task := self._next(full=filled >= BEGUN)) is not None:
             pause = min(self._last_came + QUIET, self._patience_ends) - time.monotonic()
             if pause > 0:

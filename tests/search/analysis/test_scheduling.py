@@ -185,6 +185,16 @@ def test_nothing_is_played_for_who_does_not_read_or_told_him(batches, monkeypatc
     assert batches.reply(client) and told == ["mine"]
 
 
+def test_who_does_not_read_takes_no_others_places(batches):
+    """What he has under way stays, and others begin as many as without him."""
+    client, other = Someone(), Someone()
+    for i in range(batches_module.BEGUN):
+        begin(batches, client, f"his {i}", 10**9)
+    client.has_room = False
+    mine = [begin(batches, other, f"mine {i}", 100) for i in range(3)]
+    assert not any(task.waiting for task in mine)
+
+
 def test_answers_come_out_of_order(talk):
     talk.send(query("slow", maxVisits=30_000), query("fast", maxVisits=200))
     replies = talk.wait(lambda replies: sum(map(is_final, replies)) == 2)
