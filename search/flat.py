@@ -30,7 +30,7 @@ from search.game import legal_moves
 from search.in_steps import Question, Steps, alone
 from search.lessons import lessons_of, seconds_of
 from search.replay import together
-from search.restrictions import Restrictions
+from search.restrictions import Restrictions, check_restrictions
 from search.search import check_one_position
 
 #: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
@@ -187,8 +187,7 @@ class FlatPlayer(Player):
         self.rule, self.komi, self.cleanup = rule, checks.komi(komi), checks.boolean("cleanup", cleanup)
         self.seed = checks.integer("seed", seed, 0, 2**64 - 1)
         checks.number("resign", resign, 0, 1)
-        if restrictions is not None and not isinstance(restrictions, Restrictions):
-            raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
+        check_restrictions(restrictions)
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None
         self._streams = itertools.count(checks.integer("stream", stream, 0, INT32_MAX))
@@ -214,8 +213,7 @@ class FlatPlayer(Player):
     ) -> Steps[FlatSearch]:  # fmt: skip
         """`prepare`, among others (`search.in_steps`)."""
         check_one_position(position)
-        if self.restrictions is not None:
-            self.restrictions.check(position.size)
+        check_restrictions(self.restrictions, position.size)
         useful = yield from useful_moves_in_steps(position, history)
         if self.restrictions is not None:
             useful = _restricted(useful, position, history, self.restrictions)

@@ -83,15 +83,6 @@ class KnowledgeNumbers(NamedTuple):
     shifts: np.ndarray
     """int64 [N]: and from which bit on."""
 
-    @classmethod
-    def none(cls) -> "KnowledgeNumbers":
-        """Where nothing is known."""
-        no_numbers, no_weights = np.empty(0, np.int64), np.empty(0, np.int8)
-        return cls(
-            0, 0, no_numbers, no_numbers, no_weights, np.empty((2, 0), np.int64), no_weights, np.empty(0, np.uint32), np.empty(0),
-            np.empty(0), no_numbers, no_numbers,
-        )  # fmt: skip
-
 
 #: The same, kept for all who ask: the table of shapes takes forty milliseconds to make.
 numbers_of = functools.lru_cache(64)(Knowledge.numbers)

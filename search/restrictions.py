@@ -59,17 +59,10 @@ class Restrictions:
         """Memory."""
         return self.avoid_until.nbytes + self.allow_until.nbytes + self.allowed.nbytes
 
-    def check(self, size: int) -> None:
-        """Raises ValueError unless they are for boards of this size."""
-        shapes = [np.shape(x) for x in (self.avoid_until, self.allow_until, self.allowed)]
-        moves = size * size + 1
-        if shapes != [(2, moves), (2,), (2, moves)]:
-            raise ValueError(f"restrictions must be for a board of {size}x{size}, with {moves} moves, not of the shapes {shapes}")
-
     def leave_pass(self, black: bool) -> bool:
-        """Whether the player to move at the root may pass."""
-        side = 0 if black else 1
-        return bool((not self.allow_until[side] or self.allowed[side, -1]) and self.avoid_until[side, -1] == 0)
+        """Whether the player to move at the root may pass, as far as they say."""
+        everything = np.ones(self.allowed.shape[1], np.bool_)
+        return bool(self.at_root(everything, everything, black)[-1])
 
     @classmethod
     def none(cls, moves: int) -> "Restrictions":
@@ -88,3 +81,15 @@ class Restrictions:
         left = (legal & self.allowed[side] if self.allow_until[side] else playable) & (self.avoid_until[side] == 0)
         left[-1] |= not left.any()
         return left
+
+
+def check_restrictions(restrictions, size: int | None = None) -> None:
+    """TypeError or ValueError unless these are restrictions, or None, and for boards of this size where one is given."""
+    if restrictions is None:
+        return
+    if not isinstance(restrictions, Restrictions):
+        raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
+    shapes = [np.shape(x) for x in (restrictions.avoid_until, restrictions.allow_until, restrictions.allowed)]
+    if size is not None and shapes != [(2, size * size + 1), (2,), (2, size * size + 1)]:
+        wanted = f"a board of {size}x{size}, with {size * size + 1} moves"
+        raise ValueError(f"restrictions must be for {wanted}, not of the shapes {shapes}")

@@ -28,7 +28,7 @@ from search.choice import MOST_VISITS
 from search.descent import Ties
 from search.game import hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
-from search.restrictions import Restrictions
+from search.restrictions import Restrictions, check_restrictions
 from search.root import RootStatistics
 from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Device, Rounds, Settings
@@ -118,10 +118,7 @@ class Search:
             raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
         if device is not None and not hasattr(device, "share"):  # or a seat of one, or what stands in for one
             raise TypeError(f"device must be a search.shared.SharedLeaves, not {device!r}")
-        if restrictions is not None and not isinstance(restrictions, Restrictions):
-            raise TypeError(f"restrictions must be a search.restrictions.Restrictions, not {restrictions!r}")
-        if restrictions is not None:
-            restrictions.check(position.size)
+        check_restrictions(restrictions, position.size)
         self.komi = checks.komi(komi)
         weighted = needs_histories(self.rule)
         checks.one_of("updates", updates, (None, *UPDATES))
