@@ -5,13 +5,13 @@ and from moves and stones that stay in the tree as they are, so it is worked out
 the search's own thread; and where the host has cores for it, by other threads before that, for some leaves each.
 """
 
-import concurrent.futures
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from jaxgo.running import threads
+from jaxgo.base import threads
+from jaxgo.base.promise import Promise
 from jaxgo.running.leaf_results import Places, Rows
 from search.compiled import compiled, once, part
 from search.histories import MCTR, Played, read_nothing, read_playouts, share_prefixes, weigh
@@ -130,7 +130,7 @@ class Ahead:
         shape = count, depth + 1, 1, 2, moves
         room = sum(array.nbytes for array in Played.room(moves, playouts, plies, depth))
         pieces = min(helpers, count, count * playouts // FEWEST, (MOST_BYTES - 8 * math.prod(shape)) // room)
-        self._parts: list[tuple[slice, np.ndarray, concurrent.futures.Future]] = []
+        self._parts: list[tuple[slice, np.ndarray, Promise[None]]] = []
         if pieces < 2:
             return
         earned, ends = np.empty(shape), [count * i // pieces for i in range(pieces + 1)]
@@ -145,6 +145,6 @@ class Ahead:
 
     def parts(self) -> Iterator[tuple[slice, np.ndarray]]:
         """As `earned_by`; waits for each."""
-        for here, earned, future in self._parts:
-            future.result()
+        for here, earned, promise in self._parts:
+            promise.result()
             yield here, earned

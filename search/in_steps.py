@@ -6,12 +6,14 @@ asked, and so neither does the game.
 """
 
 import collections
-import concurrent.futures
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+
+from jaxgo.base import threads
+from jaxgo.base.promise import Promise
 
 #: How often `side_by_side` asks whether to stop while the device is busy, seconds.
 WATCH = 0.2
@@ -103,7 +105,7 @@ def side_by_side(
     """
     beginning, under_way = iter(begin), 0
     waiting: dict[Kind, collections.deque[tuple[_Work, Any]]] = {}
-    running: dict[concurrent.futures.Future, list[_Work]] = {}
+    running: collections.deque[tuple[Promise, list[_Work]]] = collections.deque()
     closing = False
 
     def go_on(answered: Iterable[tuple[_Work, Any]], taken: float = 0.0) -> Iterator[Found]:
@@ -124,34 +126,41 @@ def side_by_side(
             del waiting[kind]
         return list(works), list(questions)
 
-    def answer(kind: Kind, questions: list[Any]) -> tuple[Sequence[Any] | np.ndarray, float]:
+    def answer(
+        kind: Kind, questions: list[Any], before: Promise | None = None
+    ) -> tuple[Sequence[Any] | np.ndarray, float]:  # fmt: skip
+        if before is not None:
+            before.wait()
         start = time.perf_counter()
         answers = kind.answers(questions, lambda: closing or stop())
         return answers, (time.perf_counter() - start) / len(questions)
 
-    with concurrent.futures.ThreadPoolExecutor(1) as device:
-        try:
-            while not stop():
-                while under_way < most and (next_one := next(beginning, None)) is not None:
-                    under_way += 1
-                    yield from go_on([(_Work(next_one), None)])
-                while len(running) < IN_FLIGHT and (long := [kind for kind in waiting if kind.long]):
-                    kind = max(long, key=lambda kind: len(waiting[kind]))
-                    works, questions = take(kind, -(-most // 2))
-                    running[device.submit(answer, kind, questions)] = works
-                short = next((kind for kind in waiting if not kind.long), None)
-                if short is not None:
-                    works, questions = take(short, most)
-                    answers, taken = answer(short, questions)
-                    yield from go_on(zip(works, answers), taken)
-                elif running:
-                    done, _ = concurrent.futures.wait(running, WATCH, concurrent.futures.FIRST_COMPLETED)
-                    for future in done:
-                        (answers, taken), works = future.result(), running.pop(future)
-                        if not stop():
-                            yield from go_on(zip(works, answers), taken)
-                elif not under_way:
-                    return
-        finally:
-            closing = True
-            device.shutdown(cancel_futures=True)
+    try:
+        while not stop():
+            while under_way < most and (next_one := next(beginning, None)) is not None:
+                under_way += 1
+                yield from go_on([(_Work(next_one), None)])
+            while len(running) < IN_FLIGHT and (long := [kind for kind in waiting if kind.long]):
+                kind = max(long, key=lambda kind: len(waiting[kind]))
+                works, questions = take(kind, -(-most // 2))
+                before, promise = running[-1][0] if running else None, Promise[Any]()
+                running.append((promise, works))  # before it begins: what does is waited for
+                threads.begin(answer, kind, questions, before, promise=promise)
+            short = next((kind for kind in waiting if not kind.long), None)
+            if short is not None:
+                works, questions = take(short, most)
+                answers, taken = answer(short, questions)
+                yield from go_on(zip(works, answers), taken)
+            elif running:
+                if running[0][0].wait(WATCH):
+                    promise, works = running.popleft()
+                    answers, taken = promise.result()
+                    if not stop():
+                        yield from go_on(zip(works, answers), taken)
+            elif not under_way:
+                return
+    finally:
+        closing = True
+        for promise, _ in running:
+            if not promise.take_back():
+                promise.wait()

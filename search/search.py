@@ -9,14 +9,13 @@ and the numbers of visits that were asked for.
 import collections
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 import numpy as np
 
 from jaxgo import BLACK, Leaves, Position
 from jaxgo.backends.choice import workers_of
-from jaxgo.base import checks
+from jaxgo.base import checks, threads
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.base.processor import usable_cores
 from jaxgo.playing.policies.in_order import InOrder, Policies, asks, each_of
@@ -209,11 +208,10 @@ class Search:
     def compile(self) -> None:
         """Compiles what the search needs on the device and on the host, both at a time, so that no clock runs meanwhile."""
         tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **parts_for(self.rule))
-        with ThreadPoolExecutor(1) as pool:
-            device = pool.submit(self._device.compile)  # XLA takes long and cannot be interrupted: Ctrl-C ends what Numba does
-            if not np.asarray(self._position.passes)[0] >= 2:
-                self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
-            self._rounds.compile(tree)
+        device = threads.begin(self._device.compile)
+        if not np.asarray(self._position.passes)[0] >= 2:
+            self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
+        self._rounds.compile(tree)
         device.result()
         _compiled.add(self._kind)
 

@@ -45,17 +45,17 @@ class _Call:
 
     def __init__(self, leaves: Leaves, begun, on_done: Callable[[], None]):
         self.leaves, self.begun = leaves, begun
-        self._left = len(begun.futures)
+        self._left = len(begun.parts)
         self._lock, self._on_done = threading.Lock(), on_done
-        for future in begun.futures:
-            future.add_done_callback(self._part_is_done)
+        for part in begun.parts:
+            part.then(self._part_is_done)
 
     @property
     def done(self) -> bool:
-        """Whether all of it is; searches ask often, and futures have locks."""
+        """Whether all of it is; searches ask often."""
         return not self._left
 
-    def _part_is_done(self, _) -> None:
+    def _part_is_done(self) -> None:
         with self._lock:
             self._left -= 1
             last = not self._left

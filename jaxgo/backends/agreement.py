@@ -7,7 +7,6 @@ cap. XLA plays them on the CPU, for which it compiles them in seconds, where it 
 beside jax's compile cache, where there is one.
 """
 
-import concurrent.futures
 import functools
 import hashlib
 import itertools
@@ -19,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgo.backends import choice, remembered, xla
-from jaxgo.base import forms
+from jaxgo.base import forms, threads
 from jaxgo.base.constants import STAY, max_plies
 from jaxgo.base.trials import as_by_default, tried
 from jaxgo.board.geometry import geometry
@@ -91,11 +90,11 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
         with as_by_default(), forms.within(forms.of_platform(device.platform)):
             return jax.jit(play, in_shardings=sharding, out_shardings=sharding, compiler_options=options).lower(*shapes).compile()
 
-    with concurrent.futures.ThreadPoolExecutor() as threads:
-        # What is recorded but for the moves is the same with them and without.
-        asked = [(judge, xla.play_all, PLAYOUTS * columns.shape[1], own_seeds, True) for own_seeds in (False, True)]
-        asked += [(device, play_all, LANES, *kind) for kind in KINDS]
-        made = list(threads.map(lambda x: program(*x), asked))
+    # What is recorded but for the moves is the same with them and without.
+    asked = [(judge, xla.play_all, PLAYOUTS * columns.shape[1], own_seeds, True) for own_seeds in (False, True)]
+    asked += [(device, play_all, LANES, *kind) for kind in KINDS]
+    compiling = [threads.begin(program, *each) for each in asked]
+    made = [each.result() for each in compiling]
     for (own_seeds, moves), kernel in zip(KINDS, made[2:], strict=True):
         for cap in (longest, size + 1):
             numbers = np.array([size, 0, columns.shape[1], PLAYOUTS, cap], np.uint32)

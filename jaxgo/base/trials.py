@@ -1,15 +1,16 @@
 """Trying out once what a compiler does, without touching the program that asks.
 
-A trial runs in a thread of its own, with jax's settings as they are by default there: it is not part of the trace in which the
+A trial runs in another thread, with jax's settings as they are by default there: it is not part of the trace in which the
 caller may stand, and neither `jax.disable_jit` nor a transfer guard nor checks of the caller's reach it.
 """
 
-import concurrent.futures
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import jax
+
+from jaxgo.base import threads
 
 Result = TypeVar("Result")
 
@@ -21,8 +22,7 @@ def tried(trial: Callable[[], Result]) -> Result:
         with as_by_default():
             return trial()
 
-    with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        return thread.submit(alone).result()
+    return threads.begin(alone).result()
 
 
 @contextlib.contextmanager

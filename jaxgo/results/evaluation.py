@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from jaxgo.base import saved
+from jaxgo.base import checks, saved
 from jaxgo.board.symmetries import transform_points
 from jaxgo.results import sums
 from jaxgo.results.sums import Sums
@@ -241,7 +241,37 @@ class Evaluation:
                 for i, x in enumerate(facts["played"])
             )
             komi, found = held["komi"], Sums._make(held.get(f"sums.{name}") for name in Sums._fields)
-            return cls(facts["size"], komi if komi.ndim else float(komi), found, facts["complete"], played)
+            loaded = cls(facts["size"], komi if komi.ndim else komi.item(), found, facts["complete"], played)
+            _check(loaded)
+            return loaded
+
+
+def _check(loaded: Evaluation) -> None:
+    """That an evaluation is one, of which a file may say anything.
+
+    Raises:
+      TypeError, ValueError: it is not.
+    """
+    points, found = checks.size(loaded.size) ** 2, loaded.sums
+    checks.boolean("complete", loaded.complete)
+    wanted = {"margins": found.margins, "ownership": found.owned, "amaf": found.first}
+    shapes = sums.zero_sums(points, 1, [name for name, held in wanted.items() if held is not None])
+    batch = found.num_playouts.shape
+    for name, held, like in zip(Sums._fields, found, shapes):
+        if (held is None) != (like is None):
+            raise ValueError(f"{name} is {'missing' if held is None else 'too much'}")
+        if held is not None and like is not None and (held.dtype != np.int64 or held.shape != batch + like.shape[1:]):
+            raise ValueError(f"{name} is {held.dtype} of shape {held.shape}")
+    komi = np.asarray(loaded.komi)
+    if komi.dtype != np.float64 or komi.shape not in ((), batch) or not np.isfinite(komi).all():
+        raise ValueError(f"komi is {komi}")
+    for x in loaded.played:
+        numbers_fit = all(np.shape(y) in ((), batch) and np.all(np.asarray(y) >= 0) for y in (x.first, x.count))
+        words_fit = len(x.seed) == 2 and all(isinstance(word, int) and 0 <= word < 2**32 for word in x.seed)
+        if not numbers_fit or not words_fit or x.streams.dtype != np.int32 or x.streams.shape != batch or np.any(x.streams < 0):
+            raise ValueError(f"it is of the playouts {x}")
+    if np.any(sum(x.count for x in loaded.played) != found.num_playouts):
+        raise ValueError("its playouts are not as many as their numbers say")
 
 
 def _numbers(held: int | list[int]) -> int | np.ndarray:

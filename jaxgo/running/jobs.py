@@ -7,9 +7,10 @@ cut nor the order shows in them.
 """
 
 import collections
-import concurrent.futures
 import contextlib
 import dataclasses
+import functools
+import queue
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
@@ -24,14 +25,15 @@ from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of, own_of, teams_of
 from jaxgo.backends.programs import Programs
 from jaxgo.backends.xla import log_width
-from jaxgo.base import forms
+from jaxgo.base import forms, threads
 from jaxgo.base.constants import max_plies
+from jaxgo.base.promise import Promise
 from jaxgo.base.trials import as_by_default
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import Records, num_columns_of_job, of_playouts
-from jaxgo.running import at_work, chunks, processes, threads
+from jaxgo.running import at_work, chunks, processes
 from jaxgo.running.chunks import NO_PLAYOUTS, Chunk
 from jaxgo.running.request import Request
 
@@ -278,20 +280,23 @@ def _when_free(
 ) -> Generator[list[Chunk], None, None]:  # fmt: skip
     """Has each team of workers run the next group when it is free; yields those that are finished."""
     idle, waiting = list(teams), iter(groups)
-    running: dict[concurrent.futures.Future, tuple[list[Chunk], tuple[jax.Device, ...]]] = {}
+    running: dict[Promise, tuple[list[Chunk], tuple[jax.Device, ...]]] = {}
+    finished: queue.SimpleQueue[Promise] = queue.SimpleQueue()
     try:
         while True:
             while idle and (group := next(waiting, None)) is not None:
-                devices = idle.pop()
-                running[threads.begin(run, group, devices)] = (group, devices)
+                devices, promise = idle.pop(), Promise[None]()
+                running[promise] = (group, devices)  # before it begins: what does is waited for
+                promise.then(functools.partial(finished.put, promise))
+                threads.begin(run, group, devices, promise=promise)
             if not running:
                 return
-            for future in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
-                group, devices = running.pop(future)
-                idle.append(devices)
-                future.result()
-                yield group
+            promise = finished.get()
+            group, devices = running.pop(promise)
+            idle.append(devices)
+            promise.result()
+            yield group
     finally:
-        for future in running:
-            future.cancel()
-        concurrent.futures.wait(running)
+        for promise in running:
+            if not promise.take_back():
+                promise.wait()

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike
 
-from jaxgo.base import checks
+from jaxgo.base import checks, threads
 from jaxgo.base.constants import BLACK, max_plies
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
@@ -21,7 +21,6 @@ from jaxgo.board.position import Position
 from jaxgo.playing.wire import Fields, Records, captured_of, moves_of
 from jaxgo.results import outcome, sums
 from jaxgo.results.sums import square_sums
-from jaxgo.running import threads
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@
 positions as the device returned them, and never needs rules of its own.
 """
 
-import concurrent.futures
 import dataclasses
+import time
 from collections.abc import Sequence
 
 import jax
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY
+from jaxgo.base.promise import Promise
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.policies.in_order import Policies, policy_of
@@ -180,18 +181,17 @@ class Leaves:
 
     def done(self, call: "Call") -> bool:
         """Whether a call is finished, or has been taken back: by `drop`, `close`, `play_by`."""
-        return all(future.done() for future in call.futures)
+        return all(part.done for part in call.parts)
 
     def wait(self, call: "Call", seconds: float) -> bool:
         """Waits a while for a call; whether it is finished, or has been taken back."""
-        # What is cancelled counts as done for `wait` only once a ring has come across it.
-        concurrent.futures.wait([future for future in call.futures if not future.done()], timeout=seconds)
-        return self.done(call)
+        end = time.monotonic() + seconds
+        return all(part.wait(end - time.monotonic()) for part in call.parts)
 
     def drop(self, call: "Call") -> None:
         """Takes back a call whose results nobody wants any more, as far as it has not begun."""
-        for future in call.futures:
-            future.cancel()
+        for part in call.parts:
+            part.take_back()
 
     def gather(self, call: "Call") -> LeafResults:
         """The results of a call, in the order of its leaves; waits for them.
@@ -203,8 +203,8 @@ class Leaves:
 
     def rows(self, call: "Call") -> Rows:
         """The same as they come from the device, for programs that read them themselves."""
-        for future in call.futures:
-            future.result()
+        for part in call.parts:
+            part.result()
         return call.room.rows
 
 
@@ -219,4 +219,4 @@ class Call:
     """Leaves that `Leaves` is playing; its attributes are the library's own."""
 
     room: Room
-    futures: Sequence[concurrent.futures.Future]
+    parts: Sequence[Promise[None]]

@@ -7,12 +7,11 @@ import jax
 import numpy as np
 
 from jaxgo.backends.choice import teams_of
-from jaxgo.base import checks
+from jaxgo.base import checks, threads
 from jaxgo.base.processor import usable_cores
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 from jaxgo.results.playouts import Playouts, playouts_of
-from jaxgo.running import threads
 from jaxgo.running.chunks import Chunk
 from jaxgo.running.jobs import Output, results
 from jaxgo.running.request import Options, Request, takes_options

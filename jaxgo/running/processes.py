@@ -20,8 +20,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
+from jaxgo.base import threads
 from jaxgo.base.trials import as_by_default
-from jaxgo.running import threads
 from jaxgo.running.chunks import Chunk
 
 #: Groups under way at a time: of two, the second is ready for the devices that have finished the first.
@@ -68,7 +68,9 @@ class InStep:
     ):  # fmt: skip
         self._devices, self._arguments, self._groups, self._begin, self._end = devices, arguments, groups, begin, end
         self._tells = GOES_ON
-        self._found: queue.Queue[Any] = queue.Queue(1)
+        self._found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._room: queue.SimpleQueue[None] = queue.SimpleQueue()  # one group is found ahead
+        self._room.put(None)
         # It would keep a process from ending whose peers never come.
         self._thread = threading.Thread(target=self._conduct, name="in step", daemon=True)
 
@@ -85,11 +87,13 @@ class InStep:
     def __exit__(self, kind: type[BaseException] | None, *_) -> None:
         self._tells = INTERRUPTED if kind is not None and issubclass(kind, KeyboardInterrupt) else LEFT
         while self._thread.is_alive():  # in which a second Ctrl-C may end the wait, though not the job
+            self._room.put(None)
             with contextlib.suppress(queue.Empty):
                 self._found.get(timeout=0.05)
 
     def __iter__(self) -> Iterator[list[Chunk]]:
         while (found := self._found.get()) is not None:
+            self._room.put(None)
             if isinstance(found, BaseException):
                 raise found
             group, made = found
@@ -123,6 +127,7 @@ class InStep:
                 if what != GOES_ON and stop is None:
                     stop = _stop(process, what)
             if stop is None:
+                self._room.get()
                 self._found.put((group, made))
         if stop is not None:
             raise stop

@@ -27,7 +27,6 @@ plays all of its own, and the next is begun before its results are read, so that
 """
 
 import collections
-import concurrent.futures
 import dataclasses
 import threading
 import time
@@ -39,7 +38,9 @@ import numpy as np
 
 from jaxgo.backends import exchange
 from jaxgo.backends.choice import backend_of
+from jaxgo.base import threads
 from jaxgo.base.processor import usable_cores
+from jaxgo.base.promise import Promise
 from jaxgo.base.trials import as_by_default
 from jaxgo.running import at_work, ring_program
 from jaxgo.running.leaf_results import Room
@@ -62,7 +63,7 @@ class Call:
 
     columns: np.ndarray
     room: Room
-    future: concurrent.futures.Future
+    promise: Promise[None]
 
     @property
     def count(self) -> int:
@@ -70,7 +71,7 @@ class Call:
 
     @property
     def unwanted(self) -> bool:
-        return self.future.cancelled()
+        return self.promise.taken_back
 
 
 @dataclasses.dataclass(eq=False)
@@ -136,8 +137,7 @@ class Ring:
         self._awaited: _Load | None = None
         self._hands = 1  # threads that copy what the device has found
         self.flying = False
-        """Whether its thread is at work."""
-        self._pool = concurrent.futures.ThreadPoolExecutor(1, "leaves")
+        """Whether a thread is at work on it."""
         self.busy = 0.0
         """Seconds that the device has worked."""
         self._counted = 0.0  # the time up to which it is counted
@@ -146,17 +146,14 @@ class Ring:
         """Compiles the program now, so that no later call has to."""
         ring_program.compiled(self._shape, (self._device,))
 
-    def close(self) -> None:
-        """Ends the thread once it has nothing under way."""
-        self._pool.shutdown(wait=False)
-
     def begin(self) -> None:
-        """Has the thread take calls from the line until none are left."""
-        self.flying = True
+        """Has a thread take calls from the line until none are left."""
+        self.flying, flight = True, Promise[None]()
         try:
-            self._pool.submit(self._fly)
+            threads.begin(self._fly, promise=flight)
         except BaseException:  # Ctrl-C too
-            self.flying = False
+            if flight.taken_back:  # otherwise the thread says when it ends
+                self.flying = False
             raise
 
     def wake(self) -> None:
@@ -310,8 +307,7 @@ class Ring:
             with self._lock:
                 self.under_way.popleft()
             for call in done.calls:
-                if call.future.set_running_or_notify_cancel():
-                    call.future.set_result(None)
+                call.promise.keep(None)
 
     def _fail(self, error: BaseException, first: Call | None) -> None:
         """Fails the oldest call; what else is under way is played anew.
@@ -329,8 +325,8 @@ class Ring:
             elif first is not None and first in self._waiting:
                 self._waiting.remove(first)
                 failed = first
-            if failed is not None and failed.future.set_running_or_notify_cancel():
-                failed.future.set_exception(error)
+            if failed is not None:
+                failed.promise.fail(error)
             self._begin_anew()
 
     def _begin_anew(self) -> None:

@@ -1,6 +1,5 @@
 """Rings of leaves on several devices, which share the work: how calls are divided among them, and which of them are at work."""
 
-import concurrent.futures
 import dataclasses
 from collections.abc import Sequence
 
@@ -8,6 +7,7 @@ import jax
 import numpy as np
 
 from jaxgo.backends.choice import backend_of
+from jaxgo.base.promise import Promise
 from jaxgo.running import ring_program
 from jaxgo.running.leaf_results import Room
 from jaxgo.running.ring import Call, Line, Ring
@@ -65,15 +65,13 @@ class Rings:
         with line.lock:
             line.closed = True
             while line.waiting:
-                line.waiting.popleft().future.cancel()
+                line.waiting.popleft().promise.take_back()
             for ring in line.idle:
                 ring.wake()
-        for ring in self.rings:
-            ring.close()
 
-    def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[concurrent.futures.Future]:
-        """Begins calls on leaves, uint32 [columns, n] each; when the future is done, the room has what was found."""
-        calls = [Call(columns, room, concurrent.futures.Future()) for columns, room in parts]
+    def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[Promise[None]]:
+        """Begins calls on leaves, uint32 [columns, n] each; when the promise is kept, the room has what was found."""
+        calls = [Call(columns, room, Promise[None]()) for columns, room in parts]
         line = self._line
         with line.lock:
             if line.closed:
@@ -83,9 +81,9 @@ class Rings:
                 self._see_to(len(line.waiting))
             except BaseException:  # no thread can be begun, or Ctrl-C: nobody will ask for what these calls bring
                 for call in calls:
-                    call.future.cancel()
+                    call.promise.take_back()
                 raise
-        return [call.future for call in calls]
+        return [call.promise for call in calls]
 
     def _see_to(self, wanted: int) -> None:
         """Has rings take as many calls as wait in the line; the caller has its lock."""

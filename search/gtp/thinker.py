@@ -1,13 +1,13 @@
 """Players and their searches: what the engine thinks with."""
 
 import collections
-import concurrent.futures
 import dataclasses
 import time
 from collections.abc import Callable
 
 from jaxgo import BLACK, WHITE, Position
 from jaxgo.backends.choice import workers_of
+from jaxgo.base import threads
 from jaxgo.playing.policies.in_order import Policies
 from search.choice import Choice, Limits, Player
 from search.game import Game
@@ -85,14 +85,14 @@ class Thinker:
         if self._kind(size) in self._compiled:
             return False
         player, game, devices = self._make(0.0, False), Game(Position.empty(size), 0.0), self.options.threads
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:  # compilers can use a second core
-            also: list[concurrent.futures.Future] = [
-                pool.submit(Samples.without_tree(game.position).ownership, devices),
-                pool.submit(scoring.judge, game.position, all_live=self.options.cleanup, devices=devices),
-            ]
-            player.compile(size)
-            for future in also:
-                future.result()
+
+        def what_judges() -> None:
+            Samples.without_tree(game.position).ownership(devices)
+            scoring.judge(game.position, all_live=self.options.cleanup, devices=devices)
+
+        also = threads.begin(what_judges)  # compilers can use a second core
+        player.compile(size)
+        also.result()
         # A few moves touch what lies around the search: legality, superko, the score, how the tree follows the game.
         few = Limits(visits=4 * (self.options.playouts_per_leaf or ON_CPUS.playouts))
         for point in (None, None, size * size):

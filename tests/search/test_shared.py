@@ -121,8 +121,8 @@ def test_news_of_a_call_comes_once_when_all_its_parts_are_done(monkeypatch):
     monkeypatch.setattr(device, "_send", lambda: (send(), sent.append(device._under_way[-1])))
     search = Search(jaxgo.Position.empty(5), device=device, leaves=256, share=1.0, in_flight=1)
     search.run(visits=4000)
-    assert any(len(call.begun.futures) > 1 for call in sent)
-    until = time.monotonic() + 10  # a future is done a moment before those are told who asked for that
+    assert any(len(call.begun.parts) > 1 for call in sent)
+    until = time.monotonic() + 10  # a part is done a moment before those are told who asked for that
     while len(news) < len(sent) and time.monotonic() < until:
         time.sleep(0.001)
     device.close()
@@ -216,7 +216,7 @@ class Calls:
 
     def begin(self, columns: np.ndarray):
         self.sent.append(np.bincount(columns[STREAM], minlength=3))
-        return types.SimpleNamespace(futures=[])
+        return types.SimpleNamespace(parts=[])
 
 
 

@@ -1,8 +1,8 @@
 """Evaluations as values: their sums and rates, adding, saving, copying; and what an interruption leaves."""
 
-import concurrent.futures
 import copy
 import io
+import json
 import math
 import pickle
 import signal
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.base import saved, threads
 from jaxgo.results.sums import STATISTICS
 from tests.processes import only_on_linux, run_with_devices
 
@@ -187,6 +188,54 @@ def test_saving_and_loading(tmp_path, positions, whole):
         jaxgo.Evaluation.load(tmp_path / "missing.npz")
 
 
+def spoilt(arrays: dict, name: str, change) -> dict:
+    """A file's arrays of which one, or one of its facts, is another."""
+    facts = json.loads(arrays["jaxgo_evaluation"])
+    if name in facts:
+        return arrays | {"jaxgo_evaluation": json.dumps(facts | {name: change(facts[name])})}
+    changed = change(np.asarray(arrays[name]))
+    return {key: x for key, x in (arrays | {name: changed}).items() if x is not None}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("size", lambda size: 6),
+        ("size", lambda size: 5.0),
+        ("size", lambda size: 1),
+        ("complete", lambda complete: 1),
+        ("komi", lambda komi: np.full(2, 7.5)),
+        ("komi", lambda komi: np.array(np.nan)),
+        ("komi", lambda komi: np.array("7.5")),
+        ("sums.num_playouts", lambda n: n + 1),
+        ("sums.wins", lambda wins: None),
+        ("sums.wins", lambda wins: wins.astype(np.float64)),
+        ("sums.squares", lambda squares: squares[:, 0]),
+        ("sums.lead", lambda lead: lead[:2]),
+        ("sums.owned", lambda owned: owned[:, :-1]),
+        ("sums.first", lambda first: None),
+        ("sums.first_results", lambda results: None),
+        ("streams.0", lambda streams: streams[:2]),
+        ("streams.0", lambda streams: streams.astype(np.int64)),
+        ("streams.0", lambda streams: streams - 100),
+        ("played", lambda played: []),
+        ("played", lambda played: [x | {"seed": [1]} for x in played]),
+        ("played", lambda played: [x | {"seed": [1, -1]} for x in played]),
+        ("played", lambda played: [x | {"first": -1} for x in played]),
+        ("played", lambda played: [x | {"count": [1, 2]} for x in played]),
+        ("played", lambda played: [x | {"count": "all"} for x in played]),
+    ],
+)  # fmt: skip
+def test_what_a_file_says_must_belong_together(tmp_path, whole, name, change):
+    """Otherwise rates would be wrong, or fail much later."""
+    arrays = whole.arrays()
+    saved.write(tmp_path / "fine.npz", spoilt(arrays, name, lambda x: x))
+    same(jaxgo.Evaluation.load(tmp_path / "fine.npz"), whole)
+    saved.write(tmp_path / "spoilt.npz", spoilt(arrays, name, change))
+    with pytest.raises(ValueError, match="path must be a file that Evaluation.save has written"):
+        jaxgo.Evaluation.load(tmp_path / "spoilt.npz")
+
+
 @pytest.mark.wide
 def test_a_stream_of_evaluations_ends_with_the_whole(positions):
     asked = dict(num_playouts=300_000, seed=1, max_plies=1)  # so that not all parts are there before the first is looked at
@@ -204,8 +253,8 @@ def test_a_stream_of_evaluations_ends_with_the_whole(positions):
 
 
 def test_parts_that_are_finished_at_once_are_told_once(positions, monkeypatch):
-    wait = concurrent.futures.wait
-    monkeypatch.setattr(concurrent.futures, "wait", lambda running, return_when=None: wait(running))  # for all
+    begin = threads.begin
+    monkeypatch.setattr(threads, "begin", lambda *work, **kept: (promise := begin(*work, **kept)).wait() and promise)
     seen = list(jaxgo.evaluations(positions, 300_000, seed=1, max_plies=1, devices=2))
     counts = [int(x.num_playouts.sum()) for x in seen]
     assert counts == sorted(set(counts)) and 1 < len(seen)

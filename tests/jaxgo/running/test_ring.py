@@ -382,7 +382,7 @@ def test_a_worker_takes_the_next_call_when_it_comes_round_to_it():
     watched(0, slow=True), watched(1, slow=False)
     with both[0]._lock:  # so that both begin: none has taken any call before there are more
         under_way = [start(leaves, 1, i) for i in range(24)]
-    assert [len(call.futures) for call in under_way] == [1] * 24
+    assert [len(call.parts) for call in under_way] == [1] * 24
     found = np.concatenate([leaves.gather(call).lead for call in under_way])
     np.testing.assert_array_equal(found, np.concatenate([x.lead for x in one_by_one([1] * 24)]))
     assert 0 < taken.count(0) < taken.count(1)

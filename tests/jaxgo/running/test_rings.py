@@ -3,6 +3,7 @@
 import pytest
 
 from jaxgo import Leaves
+from jaxgo.base import threads
 from jaxgo.running import at_work, ring
 from tests.jaxgo.running.test_ring import LEAVES, PLAYOUTS, SIZE, start
 
@@ -41,11 +42,11 @@ def test_a_ring_that_could_not_begin_is_not_counted(monkeypatch):
     device = first._device
     before = at_work.number(device)
 
-    def interrupted(_):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(first._pool, "submit", interrupted)
+        patched.setattr(threads._Pool, "begin", interrupted)
         with pytest.raises(KeyboardInterrupt):
             start(leaves, 1, 0)
     assert not first.flying and at_work.number(device) == before

@@ -7,7 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from jaxgo.running import threads
+from jaxgo.base import threads
+from jaxgo.base.promise import Promise
 
 
 def test_a_thread_is_kept():
@@ -22,7 +23,7 @@ def test_what_work_raises_is_told():
 
 
 def _work_in_a_fork(connection) -> None:
-    connection.send(threads.begin(os.getpid).result(timeout=60))
+    connection.send(threads.begin(os.getpid).result())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -55,6 +56,15 @@ def test_few_bytes_are_copied_by_one_thread(monkeypatch):
     monkeypatch.setattr(threads, "begin", lambda *_: pytest.fail("another was asked"))
     room = np.zeros((2, 3))
     threads.copy([(room, np.ones((2, 3)))], 16)
+    assert (room == 1).all()
+
+
+def test_copies_need_no_other_thread(monkeypatch):
+    """Those of which all are busy, with copies for example, are not waited for."""
+    monkeypatch.setattr(threads, "PIECE", 8)
+    monkeypatch.setattr(threads, "begin", lambda *_: Promise())
+    room = np.zeros((2, 3))
+    threads.copy([(room, np.ones((2, 3)))], 4)
     assert (room == 1).all()
 
 
