@@ -5,11 +5,12 @@ lowered for, each device on its own positions where they are sharded explicitly,
 of a few sizes only, so that a batch that has not been seen before need not be compiled for.
 """
 
+import contextlib
 import dataclasses
 import functools
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -193,30 +194,60 @@ def traced(name: str, values, shape: tuple[int, ...], kind=np.int32) -> jax.Arra
 
 
 def run(fn: Callable, *args):
-    """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B, ...]."""
+    """`fn(*args)`: one of this module's functions of a batch of positions and arrays [B, ...]; on a device for good only if they
+    are."""
     leaves = jax.tree.leaves(args)
-    devices = set() if is_traced(leaves) else {d for x in leaves if isinstance(x, jax.Array) for d in x.devices()}
-    if is_traced(leaves) or len(devices) > 1 or leaves[0].ndim != 1:
+    if is_traced(leaves) or leaves[0].ndim != 1 or len(_devices_of(leaves)) > 1:
         return _program(fn, None)(*args)
-    device, count = next(iter(devices), None), len(leaves[0])
+    device, count = _bound_to(leaves), len(leaves[0])
     room = _room(count)
     # By way of the host, where no shape needs compiling, and by explicit transfers, which a transfer guard lets pass.
     if room != count:
         args = jax.tree.map(lambda x: np.pad(jax.device_get(x), [(0, room - count)] + [(0, 0)] * (x.ndim - 1)), args)
-    out = _program(fn, device.platform if device else jax.default_backend())(*jax.device_put(args, device))
-    return out if room == count else jax.device_put(jax.tree.map(lambda x: jax.device_get(x)[:count], out), device)
+    with _no_mesh():
+        args = jax.device_put(args, device)
+        (here,) = _devices_of(jax.tree.leaves(args))
+        out = _program(fn, here.platform)(*args)
+        return out if room == count else jax.device_put(jax.tree.map(lambda x: jax.device_get(x)[:count], out), device)
+
+
+def _devices_of(leaves: Sequence[Any]) -> set[jax.Device]:
+    """Where arrays lie."""
+    return {device for x in leaves if isinstance(x, jax.Array) for device in x.devices()}
+
+
+def _bound_to(leaves: Sequence[Any]) -> jax.Device | None:
+    """The device to which arrays are bound that lie on one: not that on which they happen to lie."""
+    return next((device for x in leaves if isinstance(x, jax.Array) and x.committed for device in x.devices()), None)
+
+
+@contextlib.contextmanager
+def _no_mesh() -> Iterator[None]:
+    """Where a program runs on one device, whatever mesh the process has set: in that, all would have to be on all its devices."""
+    with contextlib.ExitStack() as stack:
+        if not jax.sharding.get_abstract_mesh().empty:
+            with contextlib.suppress(ValueError):  # inside `jit`, none can be set
+                stack.enter_context(jax.set_mesh(jax.sharding.Mesh(np.empty((), object), ())))
+        yield
 
 
 def rearranged(fn: Callable, *positions: "Position") -> "Position":
     """`fn(numpy or jax.numpy, *arrays)` of each array of the positions: what changes nothing but which of them are there.
 
-    Where they lie on one CPU it is done by numpy, which needs no program for each new shape; elsewhere on their devices.
+    Where they lie on one CPU it is done by numpy, which needs no program for each new shape; elsewhere on their devices, each of
+    which has all of what was sharded explicitly.
     """
     leaves = jax.tree.leaves(positions)
-    devices = set() if is_traced(leaves) else {d for x in leaves if isinstance(x, jax.Array) for d in x.devices()}
-    if {d.platform for d in devices} != {"cpu"} or len(devices) > 1:
-        return jax.tree.map(functools.partial(fn, jnp), *positions)
-    return jax.device_put(jax.tree.map(functools.partial(fn, np), *jax.device_get(positions)), devices.pop())
+    devices = set() if is_traced(leaves) else _devices_of(leaves)
+    if [device.platform for device in devices] != ["cpu"]:
+        return jax.tree.map(lambda *x: fn(jnp, *map(whole, x)), *positions)
+    return jax.device_put(jax.tree.map(functools.partial(fn, np), *jax.device_get(positions)), _bound_to(leaves))
+
+
+def whole(x: jax.Array) -> jax.Array:
+    """The array, which each device has all of if it is sharded explicitly."""
+    sharding = jax.typeof(x).sharding
+    return x if sharding.mesh.empty else jax.reshard(x, jax.NamedSharding(sharding.mesh, jax.P()))
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK
 from jaxgo.board.bitboard import points_of
-from jaxgo.board.dynamics import ko_board, own_and_opp
+from jaxgo.board.dynamics import ko_board, over_mesh, own_and_opp
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
 
@@ -66,6 +66,10 @@ def _checked(last_moves, position: Position) -> jax.Array | np.ndarray:
 
 @jax.jit
 def _observation(position: Position, last_moves: jax.Array | np.ndarray) -> jax.Array:
+    return over_mesh(_planes, position, last_moves)
+
+
+def _planes(position: Position, last_moves: jax.Array) -> jax.Array:
     g = geometry(position.size)
     of_points = [points_of(g, board) for board in (*own_and_opp(position), ko_board(g, position.ko))]
     facts = [position.to_play == np.int8(BLACK), position.passes >= np.int8(1), position.is_over()]

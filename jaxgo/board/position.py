@@ -265,19 +265,24 @@ class Position:
 
     def __repr__(self) -> str:
         abstract = is_traced(self) or not all(hasattr(x, "shape") for x in jax.tree.leaves(self))
-        if abstract or self.to_play.ndim != 1:
+        elsewhere = not all(getattr(x, "is_fully_addressable", True) for x in jax.tree.leaves(self))
+        if abstract or elsewhere or self.to_play.ndim != 1:
             return f"Position(size={self.size}, to_play={self.to_play})"
         head = f"Position: {self.batch} of size {self.size}x{self.size}"
-        shown = [self[i]._diagram() for i in range(min(self.batch, 3))]
+        held = jax.device_get(self)  # and no program is run: debuggers show positions wherever they stand
+        shown = [held._diagram(i) for i in range(min(self.batch, 3))]
         rest = [] if self.batch <= 3 else [f"... and {self.batch - 3} more"]
         return "\n".join([head, *shown, *rest])
 
-    def _diagram(self) -> str:
-        stones = np.asarray(self.to_array())[0]
-        rows = [" ".join(".XO"[s] for s in row) for row in stones]
-        facts = [f"{'Black' if int(self.to_play[0]) == BLACK else 'White'} (X is Black) to play"]
-        facts += [f"ko at {int(self.ko[0])}"] if int(self.ko[0]) != NO_KO else []
-        facts += [f"passes {int(self.passes[0])}"] if int(self.passes[0]) else []
+    def _diagram(self, i: int) -> str:
+        g = geometry(self.size)
+        black, white = (
+            np.array([word[i] for word in board])[g.word_of_point] >> g.bit_of_point & 1 for board in (self.black, self.white)
+        )
+        rows = [" ".join(".XO"[s] for s in row) for row in (black + 2 * white).reshape(self.size, self.size)]
+        facts = [f"{'Black' if int(self.to_play[i]) == BLACK else 'White'} (X is Black) to play"]
+        facts += [f"ko at {int(self.ko[i])}"] if int(self.ko[i]) != NO_KO else []
+        facts += [f"passes {int(self.passes[i])}"] if int(self.passes[i]) else []
         return "\n".join([*rows, ", ".join(facts)])
 
 

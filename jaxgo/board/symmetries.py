@@ -22,6 +22,7 @@ import numpy as np
 from jaxgo.base import checks
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import points_of
+from jaxgo.board.dynamics import over_mesh
 from jaxgo.board.position import Position
 
 NUM_SYMMETRIES = 8
@@ -164,6 +165,10 @@ _INVERSES = np.argmin(_COMPOSED, axis=1).astype(np.int32)
 
 @jax.jit
 def _symmetry(position: Position, k: jax.Array) -> Position:
+    return over_mesh(_turned, position, k)
+
+
+def _turned(position: Position, k: jax.Array) -> Position:
     def moved(board: bb.Board) -> bb.Board:
         points = transform_points(points_of(position.geometry, board), position.size, k)
         return bb.of_points(position.geometry, jnp.asarray(points))

@@ -10,6 +10,7 @@ from jax import lax
 from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
+from jaxgo.board.dynamics import whole
 from jaxgo.board.position import Position
 from jaxgo.playing.policies.advisor_table import AdvisorTable
 from jaxgo.playing.policies.last_good_reply import NO_REPLY, Replies
@@ -30,8 +31,8 @@ def replies(table: Replies, playouts: Playouts, position: Position, komi: ArrayL
 
 
 def _put(*arrays) -> tuple[jax.Array, ...]:
-    """The arrays on the device, put there outright, which no `jax.transfer_guard` forbids."""
-    return jax.device_put(arrays)
+    """The arrays on the device, or whole on each, put there outright, which no `jax.transfer_guard` forbids."""
+    return tuple(map(whole, jax.device_put(arrays)))
 
 
 def _histories(size: int, playouts: Playouts, position: Position, komi: ArrayLike) -> tuple:

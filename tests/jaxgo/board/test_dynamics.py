@@ -213,3 +213,56 @@ def explicit_sharding() -> None:
 @pytest.mark.wide
 def test_explicit_sharding():
     run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.explicit_sharding()", lightly=True)
+
+
+def of_positions(position: jaxgo.Position) -> dict:
+    """What can be asked of positions and of playouts from them, by name."""
+    playouts = jaxgo.simulate(position, 4, moves=True)
+    table = jaxgo.AdvisorTable(position.size).update(playouts, position)
+    return {
+        "legal": position.legal(), "played": position.play(position.size**2), "array": position.to_array(), "repr": repr(position),
+        "planes": position.observation(), "one": position[1], "slice": position[1:3], "chosen": position[np.array([3, 1])],
+        "both": jaxgo.Position.concatenate([position, position]), "turned": jaxgo.symmetry(position, 3),
+        "turned each": jaxgo.symmetry(position, np.arange(4)), "all": jaxgo.all_symmetries(position), "margin": playouts.margin,
+        "learned": table.visits, "again": table.update(jaxgo.playouts(position, 3, moves=True), position).visits,
+        "replies": jaxgo.Replies(position.size).update(playouts, position).replies, "rate": jaxgo.evaluate(position, 4).win_rate,
+        "made": jaxgo.Position.from_ascii(". X\n. ."), "tactics": table.enter_tactics(position).visits,
+    }  # fmt: skip
+
+
+def meshes() -> None:
+    """Run with two devices: positions give the same in programs for several devices, on one of them or on all."""
+    position = random_games(5, 4, 12)
+    expected = jax.device_get(of_positions(position))
+
+    def agree(position: jaxgo.Position, where: str) -> None:
+        for name, found in of_positions(position).items():
+            for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected[name]), strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=f"{where}: {name}")
+
+    for kind in (jax.sharding.AxisType.Explicit, jax.sharding.AxisType.Auto):
+        mesh = jax.make_mesh((2,), ("x",), axis_types=(kind,))
+        sharded = jax.device_put(position, jax.NamedSharding(mesh, jax.P("x")))
+        with jax.set_mesh(mesh):
+            agree(position, f"{kind}, on one device")
+            agree(sharded, f"{kind}, sharded")
+        agree(sharded, f"{kind}, sharded, no mesh set")
+
+
+@pytest.mark.wide
+def test_positions_in_programs_for_several_devices():
+    run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.meshes()", lightly=True)
+
+
+def bindings() -> None:
+    """Run with two devices: results are bound to a device only if positions are."""
+    position = jaxgo.Position.empty(5, 3)
+    for x in jax.tree.leaves((position, position.legal(), position.play(3), position[1:], position.observation())):
+        assert not x.committed
+    there = jax.device_put(position, jax.devices()[1])
+    for x in jax.tree.leaves((there.legal(), there.play(3), there[1:], there.observation())):
+        assert x.committed and x.devices() == {jax.devices()[1]}
+
+
+def test_results_lie_where_positions_do():
+    run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.bindings()", lightly=True)

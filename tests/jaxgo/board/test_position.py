@@ -138,6 +138,13 @@ def test_repr_shows_the_board():
     assert "1000" in many and len(many) < 5000
 
 
+def test_repr_runs_no_program():
+    """Debuggers ask for it anywhere, also where a function is being traced that has nothing to do with the position."""
+    position, shown = Position.from_ascii(DIAGRAM, to_play=-1), []
+    jax.jit(lambda x: (shown.append(repr(position)), x)[1])(1)
+    assert shown == [repr(position)]
+
+
 def test_positions_are_values():
     """Playing makes a new batch and leaves the old one as it was."""
     position = Position.empty(5)
