@@ -37,11 +37,14 @@ class Limits:
         if self.visits is not None:
             checks.integer("visits", self.visits, 1, MOST_VISITS)
         if self.seconds is not None:
-            wrong = isinstance(self.seconds, (bool, np.bool_)) or not isinstance(self.seconds, (int, float, np.number))
-            if wrong or not 0 < self.seconds < float("inf"):
-                raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r}")
             # It is added to a clock's time, of which numpy's 32 bits hold too few digits.
-            object.__setattr__(self, "seconds", float(self.seconds))
+            try:
+                seconds = checks.number("seconds", self.seconds, 0)
+            except ValueError:
+                seconds = 0.0
+            if not seconds:
+                raise ValueError(f"seconds must be a positive finite number, not {self.seconds!r:.60}")
+            object.__setattr__(self, "seconds", seconds)
 
     def __str__(self) -> str:
         parts = [*([f"{self.visits:,} playouts"] if self.visits else []), *([f"{self.seconds:g} s"] if self.seconds else [])]

@@ -26,12 +26,11 @@ from search.choice import (
     useful_moves,
     useful_moves_in_steps,
 )  # fmt: skip
-from search.game import legal_moves
+from search.game import check_one_position, legal_moves
 from search.in_steps import Question, Steps, alone
 from search.lessons import lessons_of, seconds_of
 from search.replay import together
 from search.restrictions import Restrictions, check_restrictions
-from search.search import check_one_position
 
 #: How long a step of a flat bot may last where a clock or `stop` can end the thinking, seconds.
 STEP_SECONDS = 0.05

@@ -10,6 +10,7 @@ from jaxgo import BLACK, WHITE, Position
 from jaxgo.base import checks
 from jaxgo.board import host_moves
 from jaxgo.board.coordinates import coordinate
+from jaxgo.board.dynamics import is_traced
 from jaxgo.records.record import GameRecord
 from search.replay import IllegalMove as IllegalMove
 from search.replay import replay, turned
@@ -34,10 +35,7 @@ class Game:
     """
 
     def __init__(self, position: Position, komi: float = 7.5, earlier=None):
-        if not isinstance(position, Position):
-            raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
-        if position.batch != 1:
-            raise ValueError(f"position must be one position, not a batch of {position.batch}")
+        check_one_position(position, may_be_over=True)
         self.komi = checks.komi(komi)
         self.positions = [position]
         self.moves: list[tuple[int, int]] = []
@@ -227,3 +225,15 @@ def hash_numbers(hashes) -> np.ndarray:
     if hashes.ndim != 2 or hashes.shape[1] != 2 or hashes.dtype != np.uint32:
         raise ValueError(f"history must be hashes of positions, uint32 [n, 2], not {hashes.dtype} {list(hashes.shape)}")
     return hashes[:, 0].astype(np.uint64) << np.uint64(32) | hashes[:, 1]
+
+
+def check_one_position(position, may_be_over: bool = False) -> None:
+    """TypeError or ValueError unless it is one position, and not over, where it may not be."""
+    if not isinstance(position, Position):
+        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    if is_traced(position):
+        raise TypeError("position must have values: it cannot be searched inside jit, vmap and their kin")
+    if position.batch != 1:
+        raise ValueError(f"position must be one position, not a batch of {position.batch}")
+    if not may_be_over and np.asarray(position.passes)[0] >= 2:
+        raise ValueError("position must not be over, but two passes have ended the game")

@@ -21,11 +21,12 @@ from jaxgo.running.request import check_seed
 from search.bots import SUMMARIES
 from search.choice import Choice, Limits, Player, Progress, Stop, check_thinking, passing, passing_wins, searched
 from search.flat import FlatPlayer
+from search.game import check_one_position
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
 from search.lessons import lessons_of, seconds_of
 from search.round_size import suited
-from search.search import MOST_MEMORY, Search, check_one_position
+from search.search import MOST_MEMORY, Search
 from search.selection import UCB1, Rave, Rule
 from search.shared import SharedLeaves
 

@@ -25,7 +25,7 @@ from jaxgo.running.request import check_seed
 from search import root, round_size
 from search.choice import MOST_VISITS
 from search.descent import Ties
-from search.game import hash_numbers
+from search.game import check_one_position, hash_numbers
 from search.nodes import MOST_HELD, NONE, READY
 from search.restrictions import Restrictions, check_restrictions
 from search.root import RootStatistics
@@ -467,14 +467,3 @@ class Search:
         asked = stop is not None and stop()
         late = deadline is not None and time.monotonic() >= deadline
         return (late or asked) and self.has_tried
-
-
-def check_one_position(position, may_be_over: bool = False) -> None:
-    """TypeError or ValueError unless it is one position, and not over, where it may not be."""
-    if not isinstance(position, Position):
-        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
-    if position.batch != 1:
-        raise ValueError(f"position must be one position, not a batch of {position.batch}")
-    if not may_be_over and np.asarray(position.passes)[0] >= 2:
-        raise ValueError("position must not be over, but two passes have ended the game")
-

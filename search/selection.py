@@ -32,6 +32,12 @@ def _check_knowledge(value) -> None:
         raise TypeError(f"knowledge must be a search.Knowledge or None, not {value!r}")
 
 
+def _check_numbers(rule: "UCB1 | Rave", *names: str) -> None:
+    """Makes floats of what was given as numbers from 0, which may be of any type and precision."""
+    for name in names:
+        object.__setattr__(rule, name, checks.number(name, getattr(rule, name), 0))
+
+
 @dataclasses.dataclass(frozen=True)
 class UCB1:
     """Upper confidence bounds, `Q + exploration * sqrt(ln(parent visits) / visits)`: UCT as in Teresa, a C program.
@@ -51,8 +57,7 @@ class UCB1:
     strict: ClassVar[bool] = True
 
     def __post_init__(self):
-        checks.number("exploration", self.exploration, 0)
-        checks.number("first_play", self.first_play, 0)
+        _check_numbers(self, "exploration", "first_play")
         _check_knowledge(self.knowledge)
 
     @property
@@ -100,10 +105,8 @@ class Rave:
     def __post_init__(self):
         checks.one_of("schedule", self.schedule, SCHEDULES)
         checks.one_of("credit", self.credit, CREDITS)
-        checks.number("bias", self.bias, 0, 1)
-        checks.number("k", self.k, 0)
-        checks.number("exploration", self.exploration, 0)
-        checks.number("first_play", self.first_play, 0)
+        _check_numbers(self, "k", "exploration", "first_play")
+        object.__setattr__(self, "bias", checks.number("bias", self.bias, 0, 1))
         checks.boolean("strict", self.strict)
         checks.integer("reference_visits", self.reference_visits, 0)
         _check_knowledge(self.knowledge)
@@ -114,10 +117,8 @@ class Rave:
     def numbers(self) -> RuleNumbers:
         """For the compiled loops."""
         kind = RAVE_MSE if self.schedule == "mse" else RAVE_HAND
-        b = float(self.bias) ** 2 / 0.25
-        return RuleNumbers(
-            kind, float(self.first_play), float(self.exploration), b, float(self.k), int(self.reference_visits)
-        )
+        b = self.bias**2 / 0.25
+        return RuleNumbers(kind, self.first_play, self.exploration, b, self.k, int(self.reference_visits))
 
 
 Rule: TypeAlias = UCB1 | Rave

@@ -1,5 +1,6 @@
 """Checks of arguments at the door: each says which argument, what was given and what is allowed."""
 
+import contextlib
 import math
 import operator
 from collections.abc import Sequence
@@ -22,12 +23,14 @@ def integer(name: str, value, least: int, most: int = INT32_MAX) -> int:
     return number
 
 
-def number(name: str, value, least: float, most: float = math.inf) -> None:
-    """ValueError unless `value` is a finite number between `least` and `most`."""
-    fits = isinstance(value, (int, float, np.number)) and least <= value <= most and value != math.inf
-    if isinstance(value, (bool, np.bool_)) or not fits:
-        allowed = f"a number from {least} to {most}" if most < math.inf else f"a finite number of at least {least}"
-        raise ValueError(f"{name} must be {allowed}, not {value!r}")
+def number(name: str, value, least: float, most: float = math.inf) -> float:
+    """`value` as a float; ValueError unless it is a finite number between `least` and `most`."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    with contextlib.suppress(OverflowError):  # of an integer of more than 300 digits
+        if is_number and least <= (as_float := float(value)) <= most and as_float < math.inf:
+            return as_float
+    allowed = f"a number from {least} to {most}" if most < math.inf else f"a finite number of at least {least}"
+    raise ValueError(f"{name} must be {allowed}, not {value!r:.60}")
 
 
 def size(value) -> int:
@@ -119,5 +122,5 @@ def bools(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
 
 def one_of(name: str, value, allowed: Sequence) -> None:
     """That `value` is one of those allowed."""
-    if isinstance(value, np.ndarray) or value not in allowed:
+    if isinstance(value, (np.ndarray, bool, np.bool_)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")

@@ -158,7 +158,8 @@ class GameRecord:
         return [point for _, point in self.moves[-2:]] == [self.size * self.size] * 2
 
     def until(self, move: int) -> "GameRecord":
-        """The record of the first `move` moves, with the same player to move after them."""
+        """The record of the first `move` moves, 0 to all of them, with the same player to move after them."""
+        checks.integer("move", move, 0, len(self.moves))
         kept = dataclasses.replace(
             self, moves=self.moves[:move], setups=tuple(setup for setup in self.setups if setup.after_move <= move)
         )  # fmt: skip

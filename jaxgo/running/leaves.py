@@ -170,6 +170,8 @@ class Leaves:
           ValueError: they are of another type or shape; nothing is begun then.
           RuntimeError: `close` has been called.
         """
+        if not isinstance(columns, np.ndarray):
+            raise ValueError(f"columns must be a numpy array of uint32, not {type(columns).__name__}")
         rows, count = self._shape.num_columns, columns.shape[-1] if columns.ndim else 0
         if columns.dtype != np.uint32 or columns.shape != (rows, count) or not 1 <= count <= self.leaves:
             wanted = f"uint32 of {rows} rows for 1 to {self.leaves} leaves"

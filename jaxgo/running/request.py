@@ -17,7 +17,6 @@ from jaxgo.base.constants import INT32_MAX, max_plies
 from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
-from jaxgo.playing import draws
 from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import columns_of
@@ -247,5 +246,6 @@ def seed_words(seed: Seed) -> tuple[int, int]:
     seed = check_seed(seed)
     if isinstance(seed, int):
         return seed & 0xFFFFFFFF, seed >> 32
-    first, second = (int(word) for word in jax.device_get(draws.seed_words(seed)))
+    words = jax.random.key_data(seed) if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key) else seed
+    first, second = jax.device_get(words)[-2:].tolist()
     return first, second

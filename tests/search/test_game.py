@@ -1,5 +1,6 @@
 """A game: superko, undo, either colour's turn."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -195,6 +196,11 @@ def test_bad_moves_are_refused():
     for point in (3.0, True, None, "D4"):
         with pytest.raises(TypeError, match="point must be an integer, not"):
             game.play(point)
+    for colour in (True, 0, 2):
+        with pytest.raises(ValueError, match=f"colour must be one of 1, -1, not {colour}"):
+            game.play(3, colour)
+    with pytest.raises(TypeError, match="position must have values: it cannot be searched inside jit"):
+        jax.jit(lambda position: Game(position).komi)(jaxgo.Position.empty(5))
     game.play(np.int8(7))
     assert [(type(point), point) for _, point in game.moves] == [(int, 0), (int, 7)]
     with pytest.raises(ValueError, match="one position, not a batch of 2"):

@@ -122,7 +122,7 @@ def test_a_sure_win_is_better_than_a_sure_loss():
 @pytest.mark.parametrize("options", [
     {"schedule": "other"}, {"credit": "none"}, {"bias": -0.1}, {"bias": 1.1}, {"bias": "0.1"}, {"bias": True}, {"k": -1},
     {"exploration": -1}, {"exploration": float("nan")}, {"first_play": -1}, {"reference_visits": -1},
-    {"k": float("inf")}, {"exploration": float("inf")}, {"first_play": np.float32("inf")},
+    {"k": float("inf")}, {"k": 10**400}, {"exploration": float("inf")}, {"first_play": np.float32("inf")},
     {"reference_visits": 1.5}, {"credit": "weighted_v1", "strict": False}, {"credit": "mctr_simple", "reference_visits": 5},
 ], ids=str)  # fmt: skip
 def test_bad_arguments_of_rave(options):
@@ -135,6 +135,15 @@ def test_bad_arguments_of_rave(options):
 def test_bad_arguments_of_ucb1(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         UCB1(**options)
+
+
+def test_a_rules_numbers_are_exact_however_they_are_given():
+    """Compiled loops take floats of 64 bits: of other types there would be another program, or none."""
+    rule = Rave(bias=np.float16(0.25), k=np.int64(1000), exploration=np.float32(0.5), first_play=1)
+    assert rule == Rave(bias=0.25, k=1000.0, exploration=0.5, first_play=1.0)
+    assert {type(getattr(rule, name)) for name in ("bias", "k", "exploration", "first_play")} == {float}
+    assert rule.numbers == Rave(bias=0.25, exploration=0.5, first_play=1.0).numbers
+    assert type(UCB1(exploration=np.float16(1)).exploration) is float
 
 
 def test_rules_are_values():

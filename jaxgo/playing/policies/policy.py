@@ -161,9 +161,12 @@ class PolicyForm(NamedTuple):
 
 def chance_of(name: str, probability: float) -> np.ndarray:
     """int32 scalar: a probability as one of `CHANCES`, which holds it to 6e-8, and 0 and 1 exactly."""
-    if isinstance(probability, (bool, np.bool_, str, bytes, type(None))) or not np.isreal(probability) or np.ndim(probability):
+    if isinstance(probability, (bool, np.bool_, str, bytes, type(None))) or np.ndim(probability) or not np.isreal(probability):
         raise TypeError(f"{name} must be a number from 0 to 1, not {probability!r}")
-    value = float(probability)
+    try:
+        value = float(probability)
+    except OverflowError:
+        value = math.inf
     if not (math.isfinite(value) and 0.0 <= value <= 1.0):
         raise ValueError(f"{name} must be between 0 and 1, not {value}")
     return np.asarray(round(value * CHANCES), np.int32)

@@ -163,10 +163,14 @@ def test_a_traced_index():
     ids=["disable_jit", "transfer_guard", "check_tracer_leaks"],
 )
 def test_any_setting_of_jax(setting):
-    position = jaxgo.Position.from_ascii("X . .\n. O .\n. . .")
-    expected = position.legal(), position.play([8]).to_array(), jaxgo.evaluate(position, 50).win_rate
+    position, key = jaxgo.Position.from_ascii("X . .\n. O .\n. . ."), jax.random.key(3)
+
+    def made() -> tuple:
+        return position.legal(), position.play([8]).to_array(), jaxgo.evaluate(position, 50, seed=key).win_rate
+
+    expected = made()
     with setting():
-        found = position.legal(), position.play([8]).to_array(), jaxgo.evaluate(position, 50).win_rate
+        found = made()
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -74,6 +74,12 @@ def test_a_record_up_to_a_move_has_the_same_player_to_move(move: int) -> None:
     np.testing.assert_array_equal(part.position().to_array(), record.position(move).to_array())
 
 
+@pytest.mark.parametrize("move", [-1, 3])
+def test_a_record_up_to_no_move_of_it_is_refused(move: int) -> None:
+    with pytest.raises(ValueError, match=f"move must be between 0 and 2, not {move}"):
+        read_game("(;SZ[5];B[cc];W[dd])").until(move)
+
+
 def test_two_passes_of_one_colour_are_no_row() -> None:
     """The player to move changes, so that the second pass is the first of a row."""
     record = read_game("(;SZ[5];B[cc];W[];W[];B[])")

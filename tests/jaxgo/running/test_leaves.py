@@ -299,6 +299,8 @@ def test_columns_of_another_form_are_refused(shape, dtype):
     shape = (rows, 3 if shape is None else shape) if isinstance(shape, int | None) else shape
     with pytest.raises(ValueError, match=rf"columns must be uint32 of {rows} rows for 1 to 16 leaves, not .*shape"):
         leaves.begin(np.zeros(shape, dtype))
+    with pytest.raises(ValueError, match="columns must be a numpy array of uint32, not list"):
+        leaves.begin([[1]])
     leaves.close()
 
 

@@ -191,6 +191,8 @@ def test_bad_arguments_are_refused():
         (lambda: jaxgo.Advisor(0.5, table, exploration=None), "exploration must be a finite number of at least 0, not None"),
         (lambda: jaxgo.Advisor(np.True_, table), "p must be a number from 0 to 1, not"),
         (lambda: jaxgo.Capture(None), "q must be a number from 0 to 1, not None"),
+        (lambda: jaxgo.Capture([0.5, 0.5]), "q must be a number from 0 to 1, not [0.5, 0.5]"),
+        (lambda: jaxgo.Capture(10**400), "q must be between 0 and 1, not inf"),
         (lambda: jaxgo.Advisor(0.5, suggestions=626), "suggestions must be between 1 and 625, not 626"),
         (lambda: jaxgo.Advisor(0.5, table, exploration=-1), "exploration must be a finite number of at least 0, not -1"),
         (lambda: jaxgo.Advisor(0.5, table, suggestions=26), "suggestions must be between 1 and 25, not 26"),
