@@ -104,12 +104,6 @@ def beside_several(g: Geometry, a: Board) -> tuple[Board, Board]:
     return two, tuple(n & s & (w | e) | w & e & (n | s) for n, s, w, e in around)
 
 
-def moved(g: Geometry, a: Board, dy: int, dx: int) -> Board:
-    """A set moved by a row south or north and a column east or west, or neither; bits may leave the board."""
-    a = from_north(g, a) if dy > 0 else from_south(g, a) if dy < 0 else a
-    return tuple(x << g.word(1) for x in a) if dx > 0 else tuple(down(x, 1) for x in a) if dx < 0 else a
-
-
 def spread(g: Geometry, a: Board, through: Board) -> Board:
     """`a` (a subset of `through`) grown inside `through`: one sweep south and one north, rows filled on the way.
 

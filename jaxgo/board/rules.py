@@ -40,12 +40,13 @@ def flood_as_laid(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[B
     """`flood` of boards that lie as they are played."""
     throughs = [through for _, through in grounds]
 
-    def body(state):
-        return in_one_loop(functools.partial(_grown, g), state[0], throughs)
+    def grown(reached):
+        return in_one_loop(functools.partial(_grown, g), reached, throughs)
 
-    growing = (throughs[0][0] | g.word(1)).astype(jnp.int32)  # not 0, and of the type that the loop gives back in a shard_map
-    first = [seeds for seeds, _ in grounds], growing
-    return lax.while_loop(lambda state: jnp.any(state[1] != np.int32(0)), body, first)[0]
+    first = [seeds for seeds, _ in grounds], jnp.ones_like(throughs[0][0], dtype=jnp.int32)
+    if throughs[0][0].shape:  # XLA copies what a loop goes on with: the first step, which often is enough, is taken before it
+        first = grown(first[0])
+    return lax.while_loop(lambda state: jnp.any(state[1] != np.int32(0)), lambda state: grown(state[0]), first)[0]
 
 
 def _grown(g: Geometry, reached: list[Board], throughs: list[Board]) -> tuple[list[Board], jax.Array]:

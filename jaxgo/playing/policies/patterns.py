@@ -84,19 +84,18 @@ class Patterns(Policy):
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Known, coin: int = 0) -> list[Preference]:
         """Those of its parts, in order."""
         assert lanes.memory is not None and lanes.memory.last is not None
-        around, found = [bb.moved(g, bb.one_point(g, lanes.memory.last), *step) for step in pattern_table.STEPS], []
+        found: list[Preference] = []
         if known.looked is not None and known.looked.saving is not None:
             moves, captures = known.looked.saving
             captures = bb.without(captures, moves)
             found.append(Preference(bb.either(moves, captures), known.chance, coin, captures))
         if known.matches is not None:
-            matches = [known.matches & np.int32(1 << i) != np.int32(0) for i in range(len(around))]
-            matching = [tuple(jnp.where(match, x, g.word(0)) for x in point) for match, point in zip(matches, around)]
-            found.append(Preference(union(matching), known.chance, coin))
+            found.append(Preference(in_square(g, lanes.memory.last, known.matches), known.chance, coin))
         if known.looked is not None or self.capture:
             taking = may_capture(g, lanes.own, lanes.opp) if known.looked is None else known.looked.taking
             nowhere = tuple(jnp.zeros_like(x) for x in taking)
-            captures = bb.both(taking, union(around)) if self.capture else nowhere
+            all_eight = jnp.full_like(lanes.memory.last, 0xFF)
+            captures = bb.both(taking, in_square(g, lanes.memory.last, all_eight)) if self.capture else nowhere
             possible = may_be_legal(g, lanes.opp, taking)
             found.append(Preference(captures, known.chance, coin, captures, possible=possible))
         return found
@@ -105,12 +104,21 @@ class Patterns(Policy):
         return self._named(p=probability_of(self.chance), save=self.save, match=self.match, capture=self.capture)
 
 
-def union(boards: list[Board]) -> Board:
-    """The union of some sets."""
-    out = boards[0]
-    for board in boards[1:]:
-        out = bb.either(out, board)
-    return out
+def in_square(g: Geometry, last: jax.Array, which: jax.Array) -> Board:
+    """Of the eight points around the last move those whose bit is set, int32, in the order of `pattern_table.STEPS`; none after
+    a pass. Bits may leave the board."""
+    bit, word_of = (last & np.int32(g.word_bits - 1)).astype(g.dtype), last >> np.int32(g.word_bits.bit_length() - 1)
+    here = [word_of == np.int32(w) for w in range(g.num_words)]
+
+    def row(three: jax.Array) -> Board:
+        """Three points beside each other, that in the middle where the last move is."""
+        placed = bb.down(three.astype(g.dtype) << bit, 1)
+        return tuple(jnp.where(x, placed, g.word(0)) for x in here)
+
+    north, south = which & np.int32(7), which >> np.int32(5) & np.int32(7)
+    beside = which >> np.int32(3) & np.int32(1) | which >> np.int32(2) & np.int32(4)
+    rows = row(beside), bb.from_south(g, row(north)), bb.from_north(g, row(south))
+    return tuple(x | n | s for x, n, s in zip(*rows))
 
 
 def surroundings(g: Geometry, own: Board, opp: Board, last: jax.Array) -> list[jax.Array]:

@@ -24,9 +24,11 @@ from jaxgo.playing.lanes import NO_MOVE, Lanes, is_over
 from jaxgo.playing.policies.capture import may_be_in_atari, may_capture
 
 #: Sweeps of the first look, for the mover's chains and for those that touch them (measured).
-SWEEPS, ATTACKERS_SWEEPS = 2, 3
-#: Of the lanes under way more than one in so many must wait before they are flooded, at most one in so many of all at a time.
+SWEEPS, ATTACKERS_SWEEPS = 2, 4
+#: Of the lanes under way more than one in so many must wait before they are flooded, about one in so many of all at a time.
 SHARE = 16
+#: They are put together by a multiple of this, as vectors are.
+VECTOR = 16
 #: Words of a board up to which the first look is one loop. What XLA makes of a longer one works out many values again and again,
 #: and a look took seconds on 25x25.
 WORDS_IN_ONE_LOOP = 8
@@ -70,7 +72,7 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
     assert lanes.memory is not None and lanes.memory.last is not None
 
     def begin(own, opp, last, move, passes, plies_left):
-        weak, taking = may_be_in_atari(g, own, bb.complement(g, bb.either(own, opp))), may_capture(g, own, opp)
+        weak, taking = _weak_and_taking(g, own, opp)
         running = ~is_over(passes, plies_left)
         waits = bb.any_point(_beside(g, last, weak)) & (move == np.int32(NO_MOVE)) & running
         return weak, taking, waits.astype(jnp.int32), running.astype(jnp.int32)
@@ -82,7 +84,7 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
     if not last.shape:
         return Looked(_of_one(g, _Lane(own, opp, weak, taking, last), waits), None, taking)
     all_lanes, number = _Lane(own, opp, weak, taking, last), last.shape[0]
-    some = -(-number // SHARE)
+    some = max(1, round(number / SHARE / VECTOR)) * VECTOR
     # Not numbers outright: in a `shard_map` they must vary over the mesh as the lanes do.
     index = lax.broadcasted_iota(jnp.int32, last.shape, 0) + (last & np.int32(0))
 
@@ -92,7 +94,7 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
         place = jnp.where(waits != np.int32(0), place, np.int32(some))
         which = index[:some] * np.int32(0) + np.int32(number)
         which = which.at[place].set(index, mode="drop")
-        found = _in_full(g, jax.tree.map(lambda x: x.at[which].get(mode="clip"), all_lanes))
+        found = _in_full(g, *jax.tree.map(lambda x: x.at[which].get(mode="clip"), (own, opp, last)))
         saving = jax.tree.map(lambda x, y: x.at[which].set(y, mode="drop"), saving, found)
         return saving, jnp.where(place < np.int32(some), np.int32(0), waits)
 
@@ -103,6 +105,11 @@ def of_lanes(g: Geometry, lanes: Lanes, looks: bool) -> Looked:
     first = _look(g, all_lanes, waits)
     found, left = lax.while_loop(many_wait, flood_some, first)
     return Looked(found, left, taking)
+
+
+def _weak_and_taking(g: Geometry, own: Board, opp: Board) -> tuple[Board, Board]:
+    """The own stones that may be in atari, and the points that may capture."""
+    return may_be_in_atari(g, own, bb.complement(g, bb.either(own, opp))), may_capture(g, own, opp)
 
 
 def _beside(g: Geometry, last: jax.Array, stones: Board) -> Board:
@@ -187,8 +194,8 @@ def _of_one(g: Geometry, lane: _Lane, looks: jax.Array) -> Saving:
     def next_chain(state):
         seeds, moves, attackers = state
         (chain,) = rules.flood_as_laid(g, [(bb.first_point(seeds), lane.weak)])
-        move, through, around = _of_chain(g, lane.own, lane.opp, lane.weak, chain)
-        (longer,) = rules.flood_as_laid(g, [(move, through)])
+        move, beside, around = _of_chain(g, lane.own, lane.opp, lane.weak, chain)
+        (longer,) = rules.flood_as_laid(g, [(beside, lane.own)])
         saved = _saved(g, lane.own, lane.opp, longer, move)
         return bb.without(seeds, chain), bb.either(moves, saved), bb.either(attackers, around)
 
@@ -197,38 +204,61 @@ def _of_one(g: Geometry, lane: _Lane, looks: jax.Array) -> Saving:
     return Saving(moves, bb.both(lane.taking, bb.neighbours(g, attackers)))
 
 
-def _in_full(g: Geometry, lane: _Lane) -> Saving:
-    """What there is, by floods that go on until nothing grows."""
+def _in_full(g: Geometry, own: Board, opp: Board, last: jax.Array) -> Saving:
+    """What there is, by floods that go on until nothing grows; of few lanes, so that a loop more costs more than what it does."""
+    weak, taking, chains = in_one_loop(functools.partial(_weak_chains, g), own, opp, last)
+    chains = _flooded(g, [(chain, weak) for chain in chains])
+    moves, beside, attackers = in_one_loop(functools.partial(_of_chains, g), own, opp, weak, chains)
+    longer = _flooded(g, [(stones, own) for stones in beside])
+    (attackers,) = _flooded(g, [(attackers, opp)])
+    return in_one_loop(functools.partial(_saving, g), own, opp, taking, moves, longer, attackers)
 
-    def begin(last, weak):
-        stone = bb.one_point(g, last)
-        return [bb.both(x, weak) for x in bb.sides(g, stone)]
 
-    # The chains in the four directions side by side, [4, L].
-    chains = tuple(jnp.stack(words) for words in zip(*in_one_loop(begin, lane.last, lane.weak)))
-    owns, opps, weaks = (tuple(jnp.broadcast_to(x, chains[0].shape) for x in board) for board in (lane.own, lane.opp, lane.weak))
-    (chains,) = rules.flood(g, (chains, weaks))
-    move, through, attackers = in_one_loop(functools.partial(_of_chain, g), owns, opps, weaks, chains)
-    (chains,) = rules.flood(g, (move, through))
-    moves = in_one_loop(functools.partial(_saved, g), owns, opps, chains, move)
-    moves, attackers = (tuple(lax.reduce(x, g.word(0), lax.bitwise_or, (0,)) for x in board) for board in (moves, attackers))
-    (attackers,) = rules.flood(g, (attackers, lane.opp))
-    return Saving(moves, bb.both(lane.taking, bb.neighbours(g, attackers)))
+def _flooded(g: Geometry, grounds: list[tuple[Board, Board]]) -> list[Board]:
+    """`rules.flood_as_laid`, side by side where that is one loop."""
+    if g.num_words <= WORDS_IN_ONE_LOOP:
+        return rules.flood_as_laid(g, grounds)
+    return [board for ground in grounds for board in rules.flood_as_laid(g, [ground])]
+
+
+def _weak_chains(g: Geometry, own: Board, opp: Board, last: jax.Array) -> tuple[Board, Board, list[Board]]:
+    """(own stones that may be in atari, points that may capture, those of the stones on each of the last move's sides)."""
+    weak, taking = _weak_and_taking(g, own, opp)
+    return weak, taking, [bb.both(side, weak) for side in bb.sides(g, bb.one_point(g, last))]
+
+
+def _of_chains(
+    g: Geometry, own: Board, opp: Board, weak: Board, chains: list[Board]
+) -> tuple[list[Board], list[Board], Board]:  # fmt: skip
+    """What `_of_chain` says of each, with all the other's stones together."""
+    moves, beside, attackers = zip(*(_of_chain(g, own, opp, weak, chain) for chain in chains))
+    return list(moves), list(beside), functools.reduce(bb.either, attackers)
+
+
+def _saving(
+    g: Geometry, own: Board, opp: Board, taking: Board, moves: list[Board], longer: list[Board], attackers: Board
+) -> Saving:  # fmt: skip
+    """All that there is, by what the floods have found."""
+    saved = [_saved(g, own, opp, chain, move) for chain, move in zip(longer, moves)]
+    return Saving(functools.reduce(bb.either, saved), bb.both(taking, bb.neighbours(g, attackers)))
 
 
 def _of_chain(g: Geometry, own: Board, opp: Board, weak: Board, chain: Board) -> tuple[Board, Board, Board]:
-    """(its liberty, the stones and points that it then flows through, the other's stones beside it) of a chain that is in atari;
-    of others, and of none, the first and the last are empty. A chain that is not all of `weak` stones is in no atari."""
+    """(its liberty, the own stones beside that, the other's stones beside it) of a chain that is in atari; of others nothing.
+
+    A chain that is not all of `weak` stones is in no atari.
+    """
     free = bb.both(bb.neighbours(g, chain), bb.complement(g, bb.either(own, opp)))
     whole = ~bb.any_point(bb.both(bb.neighbours(g, chain), bb.without(own, weak)))
     in_atari = whole & (bb.count(free) == np.int32(1))
     beside = bb.both(bb.neighbours(g, chain), opp)
     move, attackers = (tuple(jnp.where(in_atari, x, g.word(0)) for x in board) for board in (free, beside))
-    return move, bb.either(own, move), attackers
+    return move, bb.both(bb.neighbours(g, move), own), attackers
 
 
 def _saved(g: Geometry, own: Board, opp: Board, longer: Board, move: Board) -> Board:
-    """The move, if the chain that it makes has two liberties or more."""
-    left = bb.without(bb.both(bb.neighbours(g, longer), bb.complement(g, bb.either(own, opp))), move)
+    """The move, if the chain that it makes with the `longer` ones beside it has two liberties or more."""
+    empty = bb.complement(g, bb.either(own, opp))
+    left = bb.without(bb.both(bb.neighbours(g, bb.either(longer, move)), empty), move)
     enough = bb.count(left) >= np.int32(2)
     return tuple(jnp.where(enough, x, g.word(0)) for x in move)

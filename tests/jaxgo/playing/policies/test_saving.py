@@ -81,7 +81,7 @@ def given_a_look(size: int, boards: np.ndarray, to_play: int, moves: np.ndarray)
         lane = saving._Lane(own, opp, weak, taking, last)
         waits = bb.any_point(saving._beside(g, last, weak)).astype(np.int32)
         (moves, captures), left = saving._look(g, lane, waits)
-        every_move, every_capture = saving._in_full(g, lane)
+        every_move, every_capture = saving._in_full(g, own, opp, last)
         same = bb.both(every_capture, bb.complement(g, every_move)), bb.both(captures, bb.complement(g, moves))
         differs = [x != y for x, y in zip((*moves, *same[0]), (*every_move, *same[1]))]
         return waits != 0, left == 0, functools.reduce(operator.or_, differs)
