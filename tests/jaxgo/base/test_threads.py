@@ -9,17 +9,39 @@ import pytest
 
 from jaxgo.base import threads
 from jaxgo.base.promise import Promise
+from tests.processes import run_with_devices
 
 
-def test_a_thread_is_kept():
-    """An idle one does the next work."""
-    first = threads.begin(threading.get_ident).result()
-    assert any(threads.begin(threading.get_ident).result() == first for _ in range(50))
+def test_threads_are_kept(monkeypatch):
+    """Idle ones do the next work: two are enough for one work after the other."""
+    pool = threads._Pool()
+    monkeypatch.setattr(threads, "_pool", lambda: pool)
+    assert len({threads.begin(threading.get_ident).result() for _ in range(50)}) <= 3  # a third, where one is slow to say it is idle
+    pool.close()
 
 
 def test_what_work_raises_is_told():
     with pytest.raises(ZeroDivisionError):
         threads.begin(lambda: 1 // 0).result()
+
+
+def test_work_waits_for_a_thread_where_the_system_allows_no_more(monkeypatch):
+    pool, promises = threads._Pool(), [Promise() for _ in range(3)]
+
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    for promise in promises:
+        pool.begin(promise, int, ())
+    assert [promise.result() for promise in promises] == [0] * 3
+    pool.close()
+
+
+def test_what_is_under_way_ends_before_the_interpreter():
+    """A program that XLA runs would otherwise use what is there no more."""
+    code = "import time; from jaxgo.base import threads; threads.begin(lambda: (time.sleep(0.5), print('ended', flush=True)))"
+    assert run_with_devices(1, code, lightly=True) == "ended\n"
 
 
 def _work_in_a_fork(connection) -> None:
