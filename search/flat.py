@@ -185,7 +185,7 @@ class FlatPlayer(Player):
         checks.one_of("rule", rule, RULES)
         self.rule, self.komi, self.cleanup = rule, checks.komi(komi), checks.boolean("cleanup", cleanup)
         self.seed = checks.integer("seed", seed, 0, 2**64 - 1)
-        checks.number("resign", resign, 0, 1)
+        resign = checks.number("resign", resign, 0, 1)
         check_restrictions(restrictions)
         self.resign, self.restrictions, self.devices, self.policy = resign, restrictions, devices, policy
         self.search: FlatSearch | None = None

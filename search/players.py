@@ -68,7 +68,7 @@ class TreePlayer(Player):
     """
 
     def __init__(self, rule, *, resign: float = 0.0, early: bool = False, policy: Policies = None, **options):
-        checks.number("resign", resign, 0, 1)
+        resign = checks.number("resign", resign, 0, 1)
         checks.boolean("early", early)
         unknown = [name for name in options if name not in _OF_SEARCHES]
         if unknown:

@@ -134,7 +134,7 @@ class Search:
         self.num_leaves, self.playouts_per_leaf = rounds
         most = rounds_in_flight(size, rounds, sized_for) if in_flight is None else in_flight
         self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)
-        checks.number("share", share, 0, 1)
+        share = checks.number("share", share, 0, 1)
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
         losses = checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
@@ -248,10 +248,10 @@ class Search:
         checks.callable_or_none("progress", progress)
         checks.callable_or_none("stop", stop)
         if seconds is not None:
-            checks.number("seconds", seconds, 0)
+            seconds = checks.number("seconds", seconds, 0)
             if self._kind not in _compiled:
                 self.compile()
-        deadline = None if seconds is None else time.monotonic() + float(seconds)
+        deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             if self._stopping(deadline, stop):
                 self._rounds.abandon()

@@ -63,7 +63,7 @@ class UCB1:
     @property
     def numbers(self) -> RuleNumbers:
         """For the compiled loops."""
-        return RuleNumbers(UCT, float(self.first_play), float(self.exploration), 0.0, 0.0, 0)
+        return RuleNumbers(UCT, self.first_play, self.exploration, 0.0, 0.0, 0)
 
 
 #: Schedules of `Rave`.

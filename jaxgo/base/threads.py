@@ -63,7 +63,8 @@ class _Pool:
             if task is None:
                 return
             if last and not self._closed:
-                with contextlib.suppress(RuntimeError):  # the system allows no more: then work waits for those that there are
+                # Where the system allows no more, work waits for those that there are.
+                with contextlib.suppress(RuntimeError, MemoryError):
                     self._add()
             _do(*task)
             del task  # and what it holds

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from jaxgo.base import checks, saved
+from jaxgo.base.constants import INT32_MAX
 from jaxgo.board.symmetries import transform_points
 from jaxgo.results import sums
 from jaxgo.results.sums import Sums
@@ -266,7 +267,8 @@ def _check(loaded: Evaluation) -> None:
     if komi.dtype != np.float64 or komi.shape not in ((), batch) or not np.isfinite(komi).all():
         raise ValueError(f"komi is {komi}")
     for x in loaded.played:
-        numbers_fit = all(np.shape(y) in ((), batch) and np.all(np.asarray(y) >= 0) for y in (x.first, x.count))
+        numbers = [np.asarray(y) for y in (x.first, x.count)]
+        numbers_fit = all(y.shape in ((), batch) and ((y >= 0) & (y <= INT32_MAX)).all() for y in numbers)
         words_fit = len(x.seed) == 2 and all(isinstance(word, int) and 0 <= word < 2**32 for word in x.seed)
         if not numbers_fit or not words_fit or x.streams.dtype != np.int32 or x.streams.shape != batch or np.any(x.streams < 0):
             raise ValueError(f"it is of the playouts {x}")
@@ -276,7 +278,10 @@ def _check(loaded: Evaluation) -> None:
 
 def _numbers(held: int | list[int]) -> int | np.ndarray:
     """`Played.first` and `Played.count` as they were saved."""
-    return held if isinstance(held, int) else np.array(held, np.int64)
+    array = np.array(held)
+    if array.dtype != np.int64:
+        raise TypeError(f"{held} are no integers")
+    return array if array.ndim else int(array)
 
 
 def _merged(played: tuple[Played, ...]) -> tuple[Played, ...]:

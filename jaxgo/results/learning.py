@@ -77,7 +77,9 @@ def _counted(visits, results, moves, margin, to_play, bounds):
 
     # Plies after the longest playout's end have no moves.
     longest = jnp.max(jnp.sum(moves >= np.int32(0), axis=2, dtype=jnp.int32))
-    flat = lax.fori_loop(np.int32(0), longest, add, (visits.reshape(-1), results.reshape(-1)))
+    # In a `shard_map` the counts must vary over the mesh as what is added to them does.
+    nothing = jnp.sum(result, dtype=jnp.int32) & longest & np.int32(0)
+    flat = lax.fori_loop(np.int32(0), longest, add, (visits.reshape(-1) + nothing, results.reshape(-1) + nothing))
     return tuple(x.reshape(visits.shape) for x in flat)
 
 

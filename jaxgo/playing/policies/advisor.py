@@ -49,7 +49,7 @@ class Advisor(Policy):
         self.chance = chance_of("p", p)
         if not isinstance(table, (AdvisorTable, type(None))):
             raise TypeError(f"table must be a jaxgo.AdvisorTable, not {type(table).__name__}")
-        checks.number("exploration", exploration, 0)
+        exploration = checks.number("exploration", exploration, 0)
         suggestions = checks.integer("suggestions", suggestions, 1, table.size**2 if table else MAX_SIZE**2)
         self._table, self._exploration, self._suggestions = table, exploration, suggestions
         self.size: Any = None
@@ -58,7 +58,7 @@ class Advisor(Policy):
             self.planes = None
             return
         self.size, self.context = table.size, table.context
-        levels, g = table.levels(float(exploration), suggestions), geometry(table.size)
+        levels, g = table.levels(exploration, suggestions), geometry(table.size)
         bits = [bb.of_points(g, (levels >> bit & 1).astype(bool)) for bit in reversed(range(suggestions.bit_length()))]
         self.planes = np.stack([np.stack(board, axis=-1) for board in bits], axis=2)
 

@@ -1,5 +1,7 @@
 """How positions are played in batches: games that stay over, moves in some games only, programs for few sizes, any jax setting."""
 
+import functools
+
 import chex
 import jax
 import jax.numpy as jnp
@@ -219,6 +221,11 @@ def test_explicit_sharding():
     run_with_devices(2, "from tests.jaxgo.board import test_dynamics as here; here.explicit_sharding()", lightly=True)
 
 
+def learnt(position: jaxgo.Position) -> jaxgo.AdvisorTable:
+    """What an advisor learns from playouts."""
+    return jaxgo.AdvisorTable(position.size).update(jaxgo.simulate(position, 4, moves=True), position)
+
+
 def of_positions(position: jaxgo.Position) -> dict:
     """What can be asked of positions and of playouts from them, by name."""
     playouts = jaxgo.simulate(position, 4, moves=True)
@@ -251,6 +258,10 @@ def meshes() -> None:
             agree(position, f"{kind}, on one device")
             agree(sharded, f"{kind}, sharded")
         agree(sharded, f"{kind}, sharded, no mesh set")
+        in_parts = functools.partial(jax.shard_map, mesh=mesh, in_specs=jax.P("x"), out_specs=jax.P("x"))
+        both = jax.jit(in_parts(lambda x: learnt(x).visits[None]))(sharded)
+        for one, part in zip(both, (position[:2], position[2:]), strict=True):
+            np.testing.assert_array_equal(one, learnt(part).visits)
 
 
 @pytest.mark.wide

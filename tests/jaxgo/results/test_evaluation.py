@@ -224,6 +224,10 @@ def spoilt(arrays: dict, name: str, change) -> dict:
         ("played", lambda played: [x | {"first": -1} for x in played]),
         ("played", lambda played: [x | {"count": [1, 2]} for x in played]),
         ("played", lambda played: [x | {"count": "all"} for x in played]),
+        ("played", lambda played: [x | {"first": 0.5} for x in played]),
+        ("played", lambda played: [x | {"first": True} for x in played]),
+        ("played", lambda played: [x | {"first": 2**31} for x in played]),
+        ("played", lambda played: [x | {"first": 10**30} for x in played]),
     ],
 )  # fmt: skip
 def test_what_a_file_says_must_belong_together(tmp_path, whole, name, change):
