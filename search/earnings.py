@@ -16,6 +16,7 @@ from jaxgo.running.leaf_results import Places, Rows
 from search.compiled import compiled, once, part
 from search.histories import MCTR, Played, read_nothing, read_playouts, share_prefixes, weigh
 from search.nodes import NONE, Memory, parent_of
+from search.rows import copy
 from search.terms import Terms, is_black, result_of
 
 #: The fewest playouts for which a thread is worth while, and the most bytes of what a round's leaves earn and of threads' room.
@@ -48,12 +49,13 @@ def earn(memory, terms, leaf, row, results, played, earned):
     while True:
         if terms.credit != MCTR:
             weigh(terms.credit, played, distance, earned[distance])
-        elif distance or row == NONE:
-            share_prefixes(played, distance, memory.legal[node, 0], memory.legal[node, 1], earned[distance])
-        else:  # of a new leaf the tree may not have it yet
-            bits = memory.legal.shape[2]
-            legal = results.positions[row, at.legal_bits : at.legal_bits + 2 * bits]
-            share_prefixes(played, distance, legal[:bits], legal[bits:], earned[distance])
+        else:
+            for player in range(2):
+                if distance or row == NONE:
+                    copy(played.open[player], memory.legal[node, player])
+                else:  # of a new leaf the tree may not have it yet
+                    copy(played.open[player], results.positions[row, at.legal_bits + player * memory.legal.shape[2] :])
+            share_prefixes(played, distance, earned[distance])
         above = parent_of(memory.nodes, node)
         distance += 1
         if above == NONE or distance == len(earned):

@@ -156,11 +156,12 @@ def test_games_that_end_in_the_tree(name):
     assert any(node.wins % 2 for node in scalar.nodes().values()), "no draws"
 
 
-@pytest.mark.parametrize("name", ["rave", *wide("ucb1", "grave loose")])
-def test_eight_playouts_of_each_leaf(name):
-    search, scalar = grow_both(Game(3, to_play=-1), RULES[name], 8 * 60, komi=9, playouts=8)
+@pytest.mark.parametrize("playouts, name", [(6, "v1"), (6, "mctr"), (8, "rave"), *wide((6, "v2"), (8, "ucb1"), (8, "grave loose"))])
+def test_more_playouts_of_each_leaf_than_are_added_up_at_a_time(playouts, name):
+    """And, of six, some that are left over."""
+    search, scalar = grow_both(Game(3, to_play=-1), RULES[name], playouts * 60, komi=9, playouts=playouts)
     assert_same_tree(search.tree, scalar)
-    assert search.visits == 480
+    assert search.visits == playouts * 60
 
 
 @pytest.mark.wide
