@@ -9,8 +9,8 @@ import numpy as np
 from jaxgo.base.constants import INT32_MAX, STAY
 from jaxgo.running.leaf_columns import BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
-from search.compiled import compiled, once
-from search.nodes import NONE, READY, Memory, add_node, child_in_front, has_bit, parent_of, warm
+from search.compiled import compiled, once, part
+from search.nodes import NONE, READY, Memory, add_node, child_in_front, parent_of, warm
 from search.rows import can_have_children, count_move, read_moves, read_rave
 from search.selection import UCT, RuleNumbers
 from search.values import work_out
@@ -39,7 +39,15 @@ class Ties:
 
 @functools.lru_cache(16)
 def _table(seed: int, moves: int) -> np.ndarray:
-    return np.random.default_rng([0x71E5, seed]).random(TABLE + moves) * TIE
+    table = np.zeros(TABLE + width_of(moves))
+    table[: TABLE + moves] = np.random.default_rng([0x71E5, seed]).random(TABLE + moves) * TIE
+    return table
+
+
+def width_of(moves: int) -> int:
+    """How long the scratch's rows are on a board of so many moves: a place for every bit of the words that hold those that may be
+    tried, so that loops are whole vectors."""
+    return -(-moves // 32) * 32
 
 
 @compiled
@@ -76,7 +84,7 @@ def choose_and_ask(
       playouts: of each leaf.
       losses: virtual ones, 1 to `playouts`.
       deepest: how many moves a descent may go.
-      scratch: float64 [SCRATCH, M], the last two rows 0 where the rule has no RAVE statistics.
+      scratch: float64 [SCRATCH, `width_of` M], 0 beyond M, and in the last two rows where the rule has no RAVE statistics.
       black: whether Black moves at nodes of depth 0.
       constants: a `Constants`.
       stream: of the first leaf that is asked of.
@@ -169,13 +177,30 @@ def best_move(memory, rule, ties, node, reference, scratch):
     tried = VISITS
     if len(memory.priors):
         tried = COUNTED
-        for move in range(scratch.shape[1]):
+        for move in range(memory.narrow.shape[3]):
             scratch[COUNTED, move], scratch[COUNTED + 1, move] = scratch[VISITS, move], scratch[WINS, move]
         priors.add(memory.priors[node], scratch[COUNTED], scratch[COUNTED + 1])
     work_out(rule, x.visits, scratch[VALUES], scratch[tried], scratch[tried + 1], scratch[EARNED], scratch[EARNED + 1])
-    start, best, most, may_be_tried = place(x.hash, x.visits), np.int64(NONE), -np.inf, memory.open[node]
-    for move in range(scratch.shape[1]):
-        worth = scratch[VALUES, move] + ties[start + move]
-        if worth > most and has_bit(may_be_tried, move):
-            best, most = move, worth
-    return best
+    values, start = scratch[VALUES], place(x.hash, x.visits)  # values are not negative
+    for word in range(memory.open.shape[1]):
+        may_be_tried = memory.open[node, word]
+        for bit in range(32):
+            move = 32 * word + bit
+            worth = values[move] + ties[start + move]
+            values[move] = worth if may_be_tried >> np.uint32(bit) & np.uint32(1) else -1.0
+    return first_of_most(values.view(np.int64))
+
+
+@part
+def first_of_most(numbers):
+    """The first of the largest of some int64s; NONE where all are negative.
+
+    Floats that are not negative are in the order of their bits as integers, of which the compiler makes vectors: of the largest
+    of floats it makes none, since that depends on the order where some are no numbers.
+    """
+    most, first = np.int64(0), np.int64(len(numbers))
+    for i in range(len(numbers)):
+        most = max(most, numbers[i])
+    for i in range(len(numbers)):
+        first = min(first, i if numbers[i] == most else len(numbers))
+    return first if first < len(numbers) else np.int64(NONE)

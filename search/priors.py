@@ -144,6 +144,6 @@ def weight_of_distance(weights, move, size, y, x):
 @part
 def add(priors, visits, wins):
     """Adds a node's prior playouts to those that its moves have had, and to their results in halves."""
-    for move in range(len(visits)):
+    for move in range(priors.shape[1]):
         visits[move] += priors[0, move] + priors[1, move]
         wins[move] += 2 * priors[0, move]

@@ -150,7 +150,7 @@ class Rounds:
           history: uint64 [n], hashes of the game's positions before it.
         """
         moves = tree.moves
-        self._values = np.zeros((descent.SCRATCH, moves))
+        self._values = np.zeros((descent.SCRATCH, descent.width_of(moves)))
         self._first = np.empty((2, 2, moves), np.int16)
         self._played = Played.room(moves, self._device.playouts, 0, LINE)
         self._full, self._tried = None, False

@@ -56,7 +56,7 @@ def read_first(memory, pool, row, colour, out):
         for what in range(2):
             copy(out[what], memory.first[row, colour, what])
     else:
-        for move in range(out.shape[1]):
+        for move in range(memory.first.shape[3]):
             code = np.float64(memory.first[row, colour, 0, move])
             number = math.floor(math.sqrt(code))
             out[0, move], out[1, move] = number, code - number * number
@@ -64,8 +64,8 @@ def read_first(memory, pool, row, colour, out):
 
 @part
 def copy(out, values):
-    """out = values."""
-    for i in range(len(out)):
+    """out = values, as far as both reach."""
+    for i in range(min(len(out), len(values))):
         out[i] = values[i]
 
 

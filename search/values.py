@@ -17,9 +17,9 @@ LOG_2 = math.log(2.0)
 
 @part
 def uct(rule, log_n, c, w):
-    """Of UCT's rule."""
-    tried = max(c, 0.5)
-    worth = w / (2 * tried) + rule.exploration * math.sqrt(log_n / tried)
+    """Of UCT's rule; with one division, which takes as long as all the rest."""
+    share = 1 / max(c, 0.5)
+    worth = 0.5 * w * share + rule.exploration * math.sqrt(log_n * share)
     return worth if c > 0 else rule.first_play
 
 

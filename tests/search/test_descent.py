@@ -9,7 +9,7 @@ from jaxgo.running import leaf_columns
 from search import UCB1, Rave, Search
 from search.backup import take_back
 from search.compiled import plain
-from search.descent import SCRATCH, TIE, Constants, Ties, choose_and_ask
+from search.descent import SCRATCH, TIE, Constants, Ties, choose_and_ask, width_of
 from search.nodes import NARROW, NODES, NONE, READY, add_node
 from search.rows import add_rave, can_have_children, count_move
 from search.tree import Tree
@@ -31,7 +31,7 @@ RULES = {
 def descend(tree: Tree, rule, count: int, *, seed: int = 0, playouts: int = PLAYOUTS, deepest: int = 1 << 30) -> np.ndarray:
     """The nodes that so many descents reach."""
     leaves, rows, ties = np.empty(count, np.int32), np.empty(count, np.int32), Ties(seed, tree.moves).table
-    columns, scratch = np.empty((leaf_columns.number(tree.size), count), np.uint32), np.zeros((SCRATCH, tree.moves))
+    columns, scratch = np.empty((leaf_columns.number(tree.size), count), np.uint32), np.zeros((SCRATCH, width_of(tree.moves)))
     given = plain((tree.memory, rule.numbers, Constants(0, 0, 0, 0)))
     _, depth = choose_and_ask(
         *given[:2], ties, playouts, playouts, deepest, scratch, True, given[2], 0, leaves, rows, columns,
