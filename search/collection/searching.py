@@ -4,7 +4,9 @@ A search is that of `search.Search` with the collection's seed, the position's k
 same whatever else the device does. Its memory is as much as its playouts can need, so that no tree forgets anything.
 """
 
-import threading
+import contextlib
+import functools
+import queue
 
 import numpy as np
 
@@ -44,7 +46,7 @@ class Searches:
         self._on_cpu = backend_of(workers_of(devices)[0]).platform == "cpu"
         self._options, self._policies = search_options(settings.bot), policies_named(settings.policy)
         self._shared: SharedLeaves | None = None
-        self._finished = threading.Event()
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def positions_of_call(self, size: int) -> int:
         """A part's: searches begin and end one by one."""
@@ -70,7 +72,8 @@ class Searches:
                     active[row] = self._search(position[row : row + 1], komi[row], histories[row])
             if not active:
                 return together([found[row] for row in range(position.batch)])
-            self._finished.clear()
+            while not self._news.empty():
+                self._news.get()
             for search in active.values():
                 while search.launch(self._settings.playouts):
                     pass
@@ -85,7 +88,8 @@ class Searches:
                     if progress is not None:
                         progress(len(found) * self._settings.playouts, position.batch * self._settings.playouts)
             if not moved:
-                self._finished.wait(0.05)
+                with contextlib.suppress(queue.Empty):
+                    self._news.get(timeout=0.05)
 
     def _search(self, position: Position, komi: float, history: np.ndarray) -> Search:
         if self._shared is None or self._shared.size != position.size:
@@ -95,7 +99,7 @@ class Searches:
             moves = needs_histories(self._options["rule"])
             self._shared = SharedLeaves(
                 position.size, leaves_of_calls(LEAVES, moves, self._devices), PLAYOUTS_PER_LEAF, moves=moves, policy=self._policy,
-                devices=self._devices, on_done=self._finished.set,
+                devices=self._devices, on_done=functools.partial(self._news.put, None),
             )  # fmt: skip
         return search_of(position, komi, history, self._settings, policy=self._policy, device=self._shared)
 

@@ -1,14 +1,16 @@
 """A worker: makes the Parquet files of parts, on the devices that it has. The same on this machine and on a cluster."""
 
-import concurrent.futures
 import dataclasses
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import jax
 import numpy as np
 
+from jaxgo.base import threads
+from jaxgo.base.promise import Promise
 from search.collection.findings import Findings
 from search.collection.inputs import Reject
 from search.collection.parts import Part
@@ -65,28 +67,38 @@ class Worker:
           deliver: called with each part, in another thread; what it raises is raised here.
           progress: called with (done, total) playouts while a call goes on.
         """
-        with concurrent.futures.ThreadPoolExecutor(1) as reader, concurrent.futures.ThreadPoolExecutor(1) as writer:
-            calls = self._calls(iter(parts))
+        calls = self._calls(iter(parts))
 
-            def next_call() -> list[Read]:
-                return [read(part, self._settings) for part in next(calls, [])]
+        def next_call() -> list[Read]:
+            return [read(part, self._settings) for part in next(calls, [])]
 
-            def finish(reads: list[Read], found: Findings | None, seconds: float, call: int) -> None:
-                for done in self._finished(reads, found, seconds, call):
-                    deliver(done)
+        def finish(reads: list[Read], found: Findings | None, seconds: float, call: int) -> None:
+            for done in self._finished(reads, found, seconds, call):
+                deliver(done)
 
-            ahead, behind = reader.submit(next_call), None
+        ahead: Promise[list[Read]] = Promise()
+        behind: tuple[Promise[None], tuple[Any, ...]] = Promise(), ()
+        behind[0].keep(None)  # nothing has been evaluated yet
+        try:
+            threads.begin(next_call, promise=ahead)
             while together := ahead.result():
-                ahead = reader.submit(next_call)
+                ahead = Promise()
+                threads.begin(next_call, promise=ahead)
                 start = time.perf_counter()
                 found = self._evaluate(together, progress)
                 seconds = time.perf_counter() - start
-                if behind is not None:
-                    behind.result()
-                behind = writer.submit(finish, together, found, seconds, self._calls_made)
+                behind[0].result()
+                behind = Promise(), (together, found, seconds, self._calls_made)
+                threads.begin(finish, *behind[1], promise=behind[0])
                 self._calls_made += 1
-            if behind is not None:
-                behind.result()
+            behind[0].result()
+        finally:
+            ahead.take_back()
+            ahead.wait()
+            delivered, evaluated = behind
+            if delivered.take_back():  # nobody has begun with it, as when Ctrl-C came just then
+                finish(*evaluated)
+            delivered.wait()
 
     def _calls(self, parts: Iterator[Part]) -> Iterator[list[Part]]:
         """Parts of one size, one after the other, that fill the devices together."""
