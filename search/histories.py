@@ -28,9 +28,7 @@ class Played(NamedTuple):
     """
 
     events: np.ndarray
-    """int16 [leaves, K, T]: all leaves' moves, P for a pass, with `CAPTURE` where they captured; this one's in row `row[0]`."""
-    row: np.ndarray
-    """int64 [1]."""
+    """int16 [leaves, K, T]: all leaves' moves, P for a pass, with `CAPTURE` where they captured."""
     won: np.ndarray
     """int64 [K]: results in halves, for the player to move at the leaf."""
     length: np.ndarray
@@ -64,8 +62,8 @@ class Played(NamedTuple):
         """Room for leaves of K playouts on boards of M moves; T plies, and lines of the tree of so many moves, at most."""
         numbers, count, words = np.empty((3, playouts), np.int64), -(-playouts // AT_ONCE) * AT_ONCE, -(-moves // 32)
         return cls(
-            events=np.empty((0, playouts, plies), np.int16), row=np.empty(1, np.int64),
-            won=numbers[0], length=numbers[1], weights=np.zeros((2, count, moves), np.float32), prefix=numbers[2],
+            events=np.empty((0, playouts, plies), np.int16), won=numbers[0], length=numbers[1],
+            weights=np.zeros((2, count, moves), np.float32), prefix=numbers[2],
             when=np.zeros((2, count, 32 * words), np.int16), plays=np.empty((2, playouts, plies + 1), np.int16),
             open=np.empty((2, words), np.uint32), goes_on=np.empty((2, 32 * words), np.int16), ends=np.zeros(count, np.int16),
             shares=np.zeros((2, count)), line=np.empty(depth, np.int16), line_captured=np.empty(depth, np.bool_),
@@ -94,7 +92,7 @@ def read_playouts(played, credit, row, results):
       row: which row.
       results: int8 [leaves, K], the playouts' results for the leaves' movers, in halves.
     """
-    played.row[0], pass_move = row, len(played.used) - 1
+    pass_move = len(played.used) - 1
     if credit == MCTR:
         for move in range(len(played.used)):
             played.used[move] = -1
