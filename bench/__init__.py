@@ -14,5 +14,5 @@ Reading guide, bottom up:
                  one question each: what is measured, and how it is shown
     command      the `jaxgo bench` command
 
-Nothing here imports jax at its top except the `*_work` modules, which only a worker imports.
+`command` imports no jax at its top, nor does what it imports, so that its help is there at once. The `*_work` modules do.
 """

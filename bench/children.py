@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bench.measure import NotMeasured
+from jaxgo.base.signals import handled
 
 try:
     import resource
@@ -45,10 +46,9 @@ def run(words: Sequence[str], limit: float, text: str = "") -> Ran:
     """
     if not shutil.which(words[0]):
         raise NotMeasured(f"there is no program {words[0]!r}")
-    on_term = signal.signal(signal.SIGTERM, _leave)
     start, cpu_before = time.perf_counter(), _cpu_of_children()
     try:
-        with subprocess.Popen(
+        with handled(_leave, signal.SIGTERM), subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
             start_new_session=True,
         ) as process:  # fmt: skip
@@ -60,8 +60,6 @@ def run(words: Sequence[str], limit: float, text: str = "") -> Ran:
         raise NotMeasured(f"{words[0]!r} cannot be started: {error.strerror or error}") from error
     except subprocess.TimeoutExpired as error:
         raise NotMeasured(f"it ran for more than {limit:g} s, and was ended") from error
-    finally:
-        signal.signal(signal.SIGTERM, on_term)
     wall = time.perf_counter() - start
     if process.returncode:
         last = (errors.strip() or output.strip() or "it printed nothing").splitlines()[-1]

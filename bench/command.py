@@ -9,9 +9,11 @@ import argparse
 import importlib
 import json
 import math
+import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
+from jaxgo.base.signals import interruptible
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 
 SUMMARY = "speed, memory and start-up time on this machine, by itself and beside other engines"
@@ -145,7 +147,8 @@ def run(args: argparse.Namespace) -> int:
     if "native" in extra:
         extra["native"] = native.read(extra["native"])
     try:
-        made = benchmark.measure(args.sizes or benchmark.SIZES, plan, _say, **extra)
+        with interruptible(signal.SIGTERM):  # so that folders and programs of its own end with it
+            made = benchmark.measure(args.sizes or benchmark.SIZES, plan, _say, **extra)
     except (WorkerError, StartupError, NoHistory) as error:
         print(f"jaxgo bench {name}: failed: {error}", file=sys.stderr)
         return EXIT_FAILED

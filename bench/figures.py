@@ -35,7 +35,7 @@ OUTPUTS = {
     "playouts with moves": "`playouts(moves=True)`: every move too",
 }
 POLICIES = {
-    "capture": "`Capture`", "reply": "`LastGoodReply`", "advisor": "`Advisor`", "nakade": "`Nakade`",
+    "capture": "`Capture(0.5)`", "reply": "`LastGoodReply`, always asked", "advisor": "`Advisor(0.5)`", "nakade": "`Nakade`",
     "no-self-atari": "`NoSelfAtari`", "patterns": "`Patterns`",
     "match": "`Patterns(0.8)`, 3x3 patterns alone",
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """How figures have changed over commits, from every result that was ever recorded in `bench/results/` of this checkout."""
 
+import itertools
 import json
 import pathlib
 import subprocess
@@ -8,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from bench import hardware, picture, report
 from bench.series import Plan, Say
 
+#: What marks a machine's results in the picture, and joins them.
+MACHINES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."), ("v", "-"), ("P", "--"), ("X", ":"))
 SUMMARY = "recorded figures over commits (needs a git checkout)"
 DESCRIPTION = """\
 Every result of `jaxgo bench throughput` and `search` that was ever committed to bench/results, the oldest first:
@@ -40,7 +43,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, since: str | None = None
 
     Returns:
       The report. `results` has an entry per figure with `date`, `commit` (that it is of; where a result names none, the one that
-      recorded it), `cpu`, `jax`, `size`, `name` and the spread `rate`, playouts per second.
+      recorded it), `machine`, `jax`, `size`, `name` and the spread `rate`, playouts per second.
 
     Raises:
       NoHistory: there is none.
@@ -68,7 +71,7 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     rows = [
         (
             f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["rate"]), entry["date"][:10],
-            entry["commit"][:7], entry["jax"] or "-", entry["cpu"],
+            entry["commit"][:7], entry["jax"] or "-", entry["machine"],
         )
         for entry in made["results"]
     ]  # fmt: skip
@@ -90,7 +93,8 @@ def recorded(since: str | None = None, root: pathlib.Path = ROOT) -> Iterator[tu
 
 
 def draw(results: Sequence[Mapping], path: str) -> None:
-    """Draws the rates over the dates on which they were recorded; a point for each result, with the spread of its runs."""
+    """Draws the rates over the dates on which they were recorded, a line for each board size on each machine; a point for each
+    result, with the spread of its runs."""
     import datetime
 
     from matplotlib.figure import Figure
@@ -98,22 +102,28 @@ def draw(results: Sequence[Mapping], path: str) -> None:
 
     names = list(dict.fromkeys((entry["name"], entry["size"]) for entry in results))
     columns = list(dict.fromkeys(name for name, _ in names))
-    figure = Figure(figsize=(4.6 * len(columns), 4.4), dpi=130, layout="constrained")
+    machines = list(dict.fromkeys(entry["machine"] for entry in results))
+    figure = Figure(figsize=(4.6 * len(columns), 5.4), dpi=130, layout="constrained")
     for axes, column in zip(figure.subplots(1, len(columns), squeeze=False)[0], columns):
-        for (name, size), (colour, marker) in zip([x for x in names if x[0] == column], picture.LINES):
-            own = [entry for entry in results if (entry["name"], entry["size"]) == (name, size)]
-            dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in own]
-            medians = [entry["rate"]["median"] / 1e3 for entry in own]
-            below = [(entry["rate"]["median"] - entry["rate"]["min"]) / 1e3 for entry in own]
-            above = [(entry["rate"]["max"] - entry["rate"]["median"]) / 1e3 for entry in own]
-            axes.errorbar(dates, medians, [below, above], color=colour, marker=marker, capsize=3, label=f"{size}x{size}")
+        for (name, size), (colour, _) in zip([x for x in names if x[0] == column], picture.LINES):
+            for machine, (marker, line) in zip(machines, itertools.cycle(MACHINES)):
+                own = [entry for entry in results if (entry["name"], entry["size"], entry["machine"]) == (name, size, machine)]
+                dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in own]
+                medians = [entry["rate"]["median"] / 1e3 for entry in own]
+                below = [(entry["rate"]["median"] - entry["rate"]["min"]) / 1e3 for entry in own]
+                above = [(entry["rate"]["max"] - entry["rate"]["median"]) / 1e3 for entry in own]
+                if own:
+                    label = f"{size}x{size}, {machine}"
+                    how = {"color": colour, "marker": marker, "linestyle": line, "label": label}
+                    axes.errorbar(dates, medians, [below, above], capsize=3, **how)
         axes.set(title=column, yscale="log", ylabel="thousand playouts a second (bars: least and greatest run)")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter("{x:g}")
         axes.tick_params(axis="x", rotation=30)
         picture.plain(axes)
-        axes.legend()
+    drawn = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels())}
+    figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=4, fontsize="small")
     figure.savefig(path)
 
 
@@ -126,9 +136,15 @@ def _figures(made: Mapping, sizes: Sequence[int], recorded_in: str) -> Iterator[
         # A result may be of a whole machine alone.
         if entry["size"] in sizes and rate in entry and (name := names.get(entry.get(field))):
             yield {
-                "date": made["date"], "commit": made.get("commit") or recorded_in, "cpu": made["hardware"]["cpu"],
+                "date": made["date"], "commit": made.get("commit") or recorded_in, "machine": _machine(made),
                 "jax": made.get("software", {}).get("jax"), "size": entry["size"], "name": name, "rate": entry[rate],
             }  # fmt: skip
+
+
+def _machine(made: Mapping) -> str:
+    """What has played: the devices that are no CPU, or the CPU."""
+    device = next(iter(made.get("software", {}).get("devices", [])), "cpu: ")
+    return made["hardware"]["cpu"] if device.startswith("cpu: ") else device.partition(": ")[2]
 
 
 def _git(root: pathlib.Path, *arguments: str) -> str:

@@ -171,7 +171,9 @@ def measure(judged: Judged, names: Sequence[str], playouts: int) -> list[dict]:
         rates = win_rates(judged, policy, playouts)
         short = shortfall(calibrated(rates, judged.win_rate), judged.win_rate)
         first = short if first is None else first
-        by_game = [(short - first)[judged.game == game].sum() for game in np.unique(judged.game)]
+        # Of a mean over games of unequal lengths: what each game's positions add beyond the mean's share.
+        beyond = short - first - (short - first).mean()
+        by_game = [beyond[judged.game == game].sum() for game in np.unique(judged.game)]
         phase = np.searchsorted(PHASES, judged.move, side="right") - 1
         varied = min(np.ptp(rates), np.ptp(judged.win_rate)) > 0
         out.append({

@@ -7,12 +7,12 @@ import json
 import math
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
+from jaxgo.base.signals import handled, interruptible
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bench.matches.playing import Match
     from jaxgo.commands.progress import Show
 
+#: The largest board that GNU Go plays on.
+GNUGO = 19
 SUMMARY = "a match between two bots or GTP engines, with the confidence interval of its result"
 
 _EPILOG = f"""\
@@ -35,16 +37,18 @@ Prior playouts, where there is knowledge: even and likely, as in `search.Knowled
 any GTP engine: 'gtp:COMMAND LINE'. With --seconds it is told the time, and who takes longer than that and --grace loses the game;
 rave:seconds=1 in place of --seconds 1 leaves the engine's time alone. Where it fails it loses the game, and is started anew. It
 shares the cores of its game, so it should not think in its opponent's time. Its moves against positional superko are taken.
-referee: GNU Go's final_score where an engine plays and GNU Go is installed, else our own rules: area, as the board stands.
+referee: GNU Go's final_score where an engine plays and GNU Go is installed, up to {GNUGO}x{GNUGO}; else our own rules: area, as
+the board stands. Where a referee fails the report says so, and our own rules score that game.
 Bots count stones as alive until they are captured; --cleanup makes them capture the dead ones before they pass.
 
 Two games each, with either colour, begin with the same random moves. With --output a match that was stopped or killed goes on
 when the same command is given again, also with more --games.
 
 Bots play all games side by side where playouts are their only limit: in this process, on all its cores or devices, in batches of
-the positions of many games; what a move took is its share of the batch. With --workers, --cores or --ray, for other contestants,
-and for bots with a tree on a CPU of more than three cores or of more than 10,000 playouts a move, each game under way has a
-process of its own. The games are the same either way.
+the positions of many games; what a move took is its share of the batch (a first one's of a bot without a tree includes what
+compiles). With --workers, --cores or --ray, for other contestants, and for bots with a tree on a CPU of more than three cores or
+of more than 10,000 playouts a move, each game under way has a process of its own. The games are the same either way, as long as
+--memory has room for all that trees visit.
 
 With --ray the games are spread over a Ray cluster, where jaxgo of the same version must be installed on every node: a worker has
 --cores cores of a node, and a GPU where the cluster has some; --workers is by default as many as there is room for. Engines run
@@ -55,7 +59,7 @@ examples:
   jaxgo match rave uct --games 200 --visits 2000
   jaxgo match rave:bias=0.05 rave:bias=0.2 --games 400 --output bias
   jaxgo match wamaf amaf --visits 8000 --games 1000 --json > wamaf.json
-  jaxgo match rave 'gtp:gnugo --mode gtp --level 10 --chinese-rules' --seconds 1 --cores 2 --output gnugo
+  jaxgo match rave:policy=patterns,knowledge=True 'gtp:gnugo --mode gtp --level 10' --seconds 1 --cores 2 --output gnugo
   jaxgo match rave uct --games 5000 --output large --ray auto
 """
 
@@ -67,7 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     first = "whose score is reported, BOT, BOT:NAME=VALUE,... or 'gtp:COMMAND LINE'; Black in odd games"
     parser.add_argument("first", metavar="FIRST", help=first)
     parser.add_argument("second", metavar="SECOND", help="its opponent, likewise")
-    parser.add_argument("--games", type=options.count(1, 10**6), default=200, metavar="N", help="default: %(default)s")
+    games = "games to play (default: %(default)s)"
+    parser.add_argument("--games", type=options.count(1, 10**6), default=200, metavar="N", help=games)
     parser.add_argument("--size", type=options.count(2, 25), default=9, metavar="N", help="of the board (default: %(default)s)")
     ray = "spread the games over a Ray cluster: auto, the address of its head node, or local for one on this machine alone"
     parser.add_argument("--ray", metavar="ADDRESS", help=ray)
@@ -101,7 +106,8 @@ def run(args: argparse.Namespace) -> int:
         contestants = tuple(read(text, args) for text in (args.first, args.second))
         memory = args.memory or options.default_memory()
         places = stack.enter_context(_places(args, contestants, memory))
-        match = _match(args, contestants, memory // (2 * places.of_machine))
+        _check_memory(args, contestants, memory, places.of_machine)
+        match = _match(args, contestants, None if places.side_by_side else memory // (2 * places.of_machine))
         settings = _settings(args, match)
         asked = {"games": args.games, "workers": places.workers, "memory": memory, "ray": args.ray}
         made = report.begin("match", describe(), settings | asked)
@@ -129,7 +135,9 @@ class _Places:
     workers: int
     """Games at a time."""
     of_machine: int
-    """Of them on one machine, at most."""
+    """On one machine, at most, however few games there are: trees have the same memory where more are played later."""
+    side_by_side: bool
+    """Whether in this process."""
     play_all: Callable[[list[tuple["Match", int]], Callable[[], bool], Callable[[], None]], Iterator[tuple[dict, bytes]]]
     """Plays games until told to stop; see `bench.matches.pool.play_all`. The last is called after moves, where games tell."""
 
@@ -145,14 +153,14 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
         together = args.workers is None and args.cores is None
         most = at_once.places(contestants, args.size, memory, args.games if args.output else None) if together else 0
         if most := min(most, args.games):
-            yield _Places(most, most, lambda games, stop, moved: at_once.play_all(games, stop, most, moved))
+            yield _Places(most, most, True, lambda games, stop, moved: at_once.play_all(games, stop, most, moved))
             return
         cores = len(usable_cores())
         if of_game > cores:
             raise UsageError(f"--cores must be at most {cores}, the cores there are, not {of_game}")
-        workers = min(args.workers or cores // of_game, args.games)
-        where = pool.places(workers, of_game)
-        yield _Places(workers, workers, lambda games, stop, _: pool.play_all(games, where, stop))
+        most = args.workers or cores // of_game
+        where = pool.places(min(most, args.games), of_game)
+        yield _Places(len(where), most, False, lambda games, stop, _: pool.play_all(games, where, stop))
         return
     from bench.matches.cluster import Cluster
     from search.cluster import ClusterError, connected
@@ -162,12 +170,22 @@ def _places(args: argparse.Namespace, contestants: tuple["Contestant", "Contesta
             cluster = Cluster(stack.enter_context(connected(args.ray, "data")), of_game)
         except ClusterError as error:
             raise UsageError(str(error)) from error
-        workers = min(args.workers or cluster.places, cluster.places, args.games)
-        of_machine = min(workers, cluster.places_of_node)
-        yield _Places(workers, of_machine, lambda games, stop, _: cluster.play_all(games, workers, stop))
+        most = min(args.workers or cluster.places, cluster.places)
+        workers, of_machine = min(most, args.games), min(most, cluster.places_of_node)
+        yield _Places(workers, of_machine, False, lambda games, stop, _: cluster.play_all(games, workers, stop))
 
 
-def _match(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"], memory: int) -> "Match":
+def _check_memory(
+    args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"], memory: int, at_a_time: int
+) -> None:  # fmt: skip
+    """UsageError where so many games at a time have too little memory for their trees."""
+    least = 2 * at_a_time * max(one.least_memory(args.size) for one in contestants)
+    if memory < least:
+        where = f"{at_a_time} games at a time on {args.size}x{args.size}"
+        raise UsageError(f"--memory must be at least {least} bytes for {where}, not {memory}; or --workers fewer")
+
+
+def _match(args: argparse.Namespace, contestants: tuple["Contestant", "Contestant"], memory: int | None) -> "Match":
     """What is to be played; a referee is tried."""
     from bench.matches.contestants import Conditions
     from bench.matches.playing import Match
@@ -186,6 +204,7 @@ def _settings(args: argparse.Namespace, match: "Match") -> dict:
     return {name: getattr(args, name) for name in names} | {
         "cores": args.cores or 1, "komi": match.conditions.komi, "referee": match.referee,
         "names": [c.name for c in match.contestants], "conditions": [c.what for c in match.contestants],
+        "memory_of_a_tree": match.too_little_memory,
     }  # fmt: skip
 
 
@@ -195,13 +214,13 @@ def _play(match: "Match", games: list[dict], most: int, places: _Places, journal
 
     there = {game["number"] for game in games}
     left = [number for number in range(1, most + 1) if number not in there]
-    interrupted = threading.Event()
+    interrupted: list[int] = []
     # Not an exception: games are noted whole or not at all.
-    before = {number: signal.signal(number, lambda *_: interrupted.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    ending = handled(lambda number, _: interrupted.append(number), signal.SIGINT, signal.SIGTERM)
     try:
-        with shown("jaxgo match", most, "beginning") as show:
+        with ending, shown("jaxgo match", most, "beginning") as show:
             say = _Progress(show, most, games)
-            for game, record in places.play_all([(match, number) for number in left], interrupted.is_set, say.moved):
+            for game, record in places.play_all([(match, number) for number in left], lambda: bool(interrupted), say.moved):
                 if journal is not None:
                     journal.add(game, record)
                 games.append(game)
@@ -210,9 +229,6 @@ def _play(match: "Match", games: list[dict], most: int, places: _Places, journal
         stopped = f"failed: {type(error).__name__}: {error}"
         print(f"jaxgo match: {stopped}", file=sys.stderr)
         return stopped, EXIT_FAILED
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     return ("interrupted", EXIT_INTERRUPTED) if len(games) < most else ("", EXIT_DONE)
 
 
@@ -225,7 +241,7 @@ def _referee(args: argparse.Namespace) -> str:
     asked = args.referee
     if asked is None:
         engines = any(text.startswith(PREFIX) for text in (args.first, args.second))
-        asked = PREFIX + found if engines and (found := find_gnugo()) else OWN
+        asked = PREFIX + found if engines and args.size <= GNUGO and (found := find_gnugo()) else OWN
     if asked == OWN:
         return asked
     if not asked.startswith(PREFIX):
@@ -301,8 +317,13 @@ def lines_of(made: dict) -> list[str]:
 
 def _odd(made: dict) -> str:
     """What is to be known of some games, "" if of none."""
-    parts = [f"; {made['too_long']} too long, scored as they stood"] if made["too_long"] else []
-    return "".join(parts + ([f"; dead stones decided {made['dead_stones_decided']}"] if made["dead_stones_decided"] else []))
+    failed = f"the referee failed in {made['referee_failed']}, scored by our own rules ({made['referee_remark']})"
+    parts = {
+        "too_long": f"{made['too_long']} too long, scored as they stood",
+        "dead_stones_decided": f"dead stones decided {made['dead_stones_decided']}",
+        "referee_failed": failed,
+    }  # fmt: skip
+    return "".join(f"; {text}" for name, text in parts.items() if made[name])
 
 
 def _elo(made: dict) -> str:

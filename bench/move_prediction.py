@@ -195,11 +195,11 @@ def in_nats(weights: MoveWeights, shapes: np.ndarray) -> np.ndarray:
 
 
 def judge(name: str, moves: Moves, weights: np.ndarray) -> dict:
-    """How well weights tell the moves that were played; of moves with equal chances one in the middle."""
+    """How well weights tell the moves that were played; of moves with equal chances any is as likely the first."""
     each, logarithms = chances(moves, weights)
     mine = np.repeat(each[moves.played], np.diff(np.append(moves.first, len(each))))
-    rank = np.add.reduceat((each > mine) + 0.5 * (each == mine), moves.first) - 0.5
-    firsts = {f"first_{n}": float((rank < n - 0.5).mean()) for n in (1, 3, 5)}
+    before, alike = (np.add.reduceat(x, moves.first, dtype=np.int64) for x in (each > mine, each == mine))
+    firsts = {f"first_{n}": float(np.clip((n - before) / alike, 0, 1).mean()) for n in (1, 3, 5)}
     return {"weights": name, **firsts, "surprise": float(-logarithms.mean())}
 
 
@@ -218,8 +218,8 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=pathlib.Path, metavar="WEIGHTS.npz", help="where to write what is fitted to all games")
     parser.add_argument("--json", action="store_true", help="print a document")
     asked = parser.parse_args(given)
-    if asked.output and not os.access(asked.output.parent, os.W_OK):
-        parser.error(f"--output {asked.output} must be in a folder that is there and can be written to")
+    if asked.output and (asked.output.is_dir() or not os.access(asked.output.parent, os.W_OK)):
+        parser.error(f"--output {asked.output} must be a file in a folder that is there and can be written to")
     try:
         moves = read(asked.games, asked.begin)
     except ValueError as error:
@@ -232,19 +232,20 @@ def main(given: Sequence[str] | None = None) -> int:
     candidates = {
         "none": np.zeros(moves.said.shape[1]), "of features and lines": fit(kept, [patterns, rest]),
         "of patterns too": fit(kept, [rest]), "of distances and sides too": fit(kept, [slice(COLUMNS[-1], None)]),
-        "of shapes too": fit(kept), "that come with jaxgo": in_nats(MoveWeights.fitted(), moves.shapes),
+        "of shapes too": fit(kept),
+        f"that come with jaxgo{', fitted to these too' * (asked.games == GAMES)}": in_nats(MoveWeights.fitted(), moves.shapes),
     }  # fmt: skip
     settings = {"games": asked.games.name, "positions": len(moves.game), "left_out": int(out.sum()), "from": asked.begin}
     made = report.begin("move_prediction", hardware.describe(), settings) | {"software": hardware.versions()}
     made["results"] = [judge(name, left, weights) for name, weights in candidates.items()]
-    if asked.output:
-        in_units(fit(moves), moves.shapes).save(asked.output)
     if asked.json:
         print(json.dumps(made, indent=1, allow_nan=False))
-        return 0
-    print(f"{len(moves.game):,} positions, of which {out.sum():,} were left out; in these the move played was")
-    columns = ("weights", "the likeliest", "of the first 3", "of the first 5", "surprise, nats")
-    print_table(make_console(), columns, [in_words(each) for each in made["results"]], box=box.HEAVY_HEAD)
+    else:
+        print(f"{len(moves.game):,} positions, of which {out.sum():,} were left out; in these the move played was")
+        columns = ("weights", "the likeliest", "of the first 3", "of the first 5", "surprise, nats")
+        print_table(make_console(), columns, [in_words(each) for each in made["results"]], box=box.HEAVY_HEAD)
+    if asked.output:
+        in_units(fit(moves), moves.shapes).save(asked.output)
     return 0
 
 

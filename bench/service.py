@@ -110,8 +110,8 @@ class Client:
 @contextlib.contextmanager
 def service(ray: str, replicas: int) -> Iterator[tuple[str, int]]:
     """(host, port) of a service, as long as this lasts."""
-    command = [sys.executable, "-m", "jaxgo", "serve", "--ray", ray, "--replicas", str(replicas), "--sizes", "9", "--port", "0"]
-    command += ["--queue", str(CLIENTS)]
+    command = [sys.executable, "-P", "-m", "jaxgo", "serve", "--ray", ray, "--replicas", str(replicas)]
+    command += ["--sizes", "9", "--port", "0", "--queue", str(CLIENTS)]
     variables = os.environ | {"JAXGO_TOKEN": TOKEN}
     with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -219,7 +219,7 @@ def draw(found: dict[Kind, tuple[float, dict[float, list[Run]]]], path: str) -> 
 
 def main(arguments: list[str]) -> None:
     """Prints the figures, and draws them if a path is given."""
-    parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench.service", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("path", nargs="?", type=picture.path, metavar="OUT.png")
     parser.add_argument("--ray", default="local", metavar="ADDRESS")
     parser.add_argument("--replicas", type=options.count(1, 1024), default=1, metavar="N")

@@ -27,7 +27,7 @@ COMMANDS = {"evaluate": ("--playouts", None), "genmove": ("--visits", 2000)}
 #: Moves of the record that stands in where none is given, as (column, row) from the top left.
 OPENING = ((4, 4), (2, 2), (6, 6), (6, 2), (2, 6), (4, 2), (4, 6), (2, 4))
 #: `jaxgo`, however this program was started.
-JAXGO = (sys.executable, "-c", "import sys; from jaxgo.cli import main; sys.exit(main())")
+JAXGO = (sys.executable, "-P", "-c", "import sys; from jaxgo.cli import main; sys.exit(main())")
 
 
 class StartupError(Exception):

@@ -22,8 +22,9 @@ clock with the devices and threads that jaxgo takes by itself, and holds only wh
 are the median of the runs, with the least and the greatest behind it. "first call" is a first small call: it
 compiles, and is not part of the rates.
 
-With --policy, `playouts` that ask these policies are timed in the same turns: capture with q = 0.5, reply and
-advisor (p = 0.5) having learned from 1,000 uniform playouts, and patterns. --only machine leaves out the runs
+With --policy, `playouts` that ask these policies are timed in the same turns: capture (q = 0.5); advisor (p = 0.5)
+and reply, having learned from 1,000 uniform playouts; nakade, no-self-atari and patterns; match, 3x3 patterns
+alone (p = 0.8). --only machine leaves out the runs
 on one core, which say nothing of a GPU.
 """
 SIZES = (9, 13, 19)

@@ -10,13 +10,16 @@ error. What stands in OUT.json already is kept, and games go on after it.
 """
 
 import argparse
+import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
+import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -26,6 +29,8 @@ from bench.matches.contestants import Bot, Conditions
 from bench.matches.playing import Match
 from bench.matches.referee import OWN
 from jaxgo import Position
+from jaxgo.base import files
+from jaxgo.base.signals import handled
 from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from jaxgo.playing.policies.in_order import Policies, asks
 from search.bots import SUMMARIES
@@ -41,7 +46,7 @@ RESIGN = 0.03
 PRIORS = {"even": (3, 15), "likely": (100, 255)}
 SETTINGS = {
     "bias": (0.003, 0.03), "exploration": (0.0, 0.1), "reference_visits": (0, 400), "strict": (False, True),
-    "playouts_per_leaf": (2, 8), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 4),
+    "playouts_per_leaf": (2, 8), "leaves": (128, 512), "share": (0.1, 0.4), "virtual_losses": (1, 2),
 }  # fmt: skip
 VALUES = PRIORS | SETTINGS
 #: Factors by what `--of` asks for in one word.
@@ -142,44 +147,54 @@ def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Mat
     return games
 
 
-def played(games: list[tuple[Match, int]], workers: int | None) -> Iterator[tuple[dict, bytes]]:
-    """Plays games, each by a core of its own, or where nobody says how many at a time side by side, if that is faster."""
+def played(games: list[tuple[Match, int]], workers: int | None, stop: Callable[[], bool]) -> Iterator[tuple[dict, bytes]]:
+    """Plays games until `stop` says so, each by a core of its own, or where nobody says how many at a time side by side, if that
+    is faster."""
     if games and workers is None:
         match, _ = games[0]
         if most := at_once.places(match.contestants, match.conditions.size, options.default_memory()):
-            return at_once.play_all(games, lambda: False, most)
-    return pool.play_all(games, pool.places(workers or CORES, 1), lambda: False)
+            return at_once.play_all(games, stop, most)
+    return pool.play_all(games, pool.places(workers or CORES, 1), stop)
 
 
 def check_versions(args: argparse.Namespace):
-    """Begins a search with all of the smaller values, and one with all of the larger ones.
+    """Begins a search with all of the smaller values, and one with all of the larger ones; and each with the other number of
+    virtual losses, which must not be more than a leaf's playouts.
 
     Raises:
-      ValueError: a value is not allowed.
+      ValueError: a value is not allowed, or the bot has none of what is to be tried.
     """
-    for sign in (-1, 1):
-        signs = dict.fromkeys(factors_of(args.bot, args.of), sign)
+    factors = factors_of(args.bot, args.of)
+    if not factors:
+        raise ValueError(f"--of must name something that --bot {args.bot} has, not {', '.join(args.of)}")
+    for sign, of_losses in itertools.product((-1, 1), repeat=2):
+        signs = {name: of_losses if name == "virtual_losses" else sign for name in factors}
         policy = options.policy_of_argument(args.policy, args.size, args.bot)
         how = version(rule_of(args.bot, True), rounds_by(policy, args.size), signs, args.of)
         make_player(args.bot, **how).prepare(Position.empty(args.size), None).close()
 
 
-def held_in(path: pathlib.Path, settings: dict) -> list[dict]:
+def held_in(path: pathlib.Path, made: dict) -> list[dict]:
     """The games that a file has; none where there is no file.
 
+    Args:
+      path: of the file.
+      made: the document that is to hold them, with what they must have in common.
+
     Raises:
-      UsageError: it holds something else, or games of other settings.
+      UsageError: it holds something else, or games of other settings or another version.
     """
     if not path.exists():
         return []
     try:
         held = json.loads(path.read_text("utf-8"))
-        games, others = held["games"], held["settings"]
-        effects(games, others["factors"])
+        games, factors = held["games"], held["settings"]["factors"]
+        effects(games, factors)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} cannot be gone on with: it is no document of bench.tuning") from error
-    if others != settings:
-        raise UsageError(f"{path} holds games of other settings: {others}")
+    for name, what in (("settings", "other settings"), ("jaxgo", "another version"), ("commit", "another commit")):
+        if held.get(name) != made[name]:
+            raise UsageError(f"{path} holds games of {what}: {held.get(name)}")
     return games
 
 
@@ -212,33 +227,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     factors = factors_of(args.bot, args.of)
     settings |= {"resign": RESIGN, "knowledge": repr(rule_of(args.bot, True).knowledge), "factors": list(factors)}
     settings |= {"values": {name: list(args.of[name]) for name in factors}}
-    try:
-        settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
-        if not os.access(args.output.parent, os.W_OK):
-            raise UsageError(f"{args.output} must be in a folder that is there and can be written to")
-        check_versions(args)
-        games = held_in(args.output, settings)
-        missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
-    except (UsageError, ValueError) as error:
-        parser.error(str(error))
-    made = report.begin("tuning", hardware.describe(), settings)
-    made |= {"software": hardware.versions()}
-    start, status = time.monotonic(), EXIT_DONE
-    try:
-        for game, _ in played(missing, args.workers):
+    with contextlib.ExitStack() as stack:
+        try:
+            settings["policy"] = repr(options.policy_of_argument(args.policy, args.size, args.bot))
+            if not os.access(args.output.parent, os.W_OK):
+                raise UsageError(f"{args.output} must be in a folder that is there and can be written to")
+            check_versions(args)
+            made = report.begin("tuning", hardware.describe(), settings) | {"software": hardware.versions()}
+            if not stack.enter_context(files.taken(args.output)):
+                raise UsageError(f"{args.output} is in use by another run")
+            games = held_in(args.output, made)
+        except (UsageError, ValueError) as error:
+            parser.error(str(error))
+        except OSError as error:
+            parser.error(f"{args.output} cannot be used: {error.strerror}")
+        return _play(args, factors, made, games)
+
+
+def _play(args: argparse.Namespace, factors: Sequence[str], made: dict, games: list[dict]) -> int:
+    """Plays what is missing of a document, and tells what is known; the exit status."""
+    start, interrupted = time.monotonic(), []
+    missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))
+    # Not an exception: what has ended is noted.
+    with handled(lambda number, _: interrupted.append(number), signal.SIGINT):
+        for game, _ in played(missing, args.workers, lambda: bool(interrupted)):
             signs = signs_of((game["number"] - 1) // 2, args.seed, len(factors)).tolist()
             known = {name: game[name] for name in ("number", "won", "moves", "game")}
             games = sorted([*games, known | {"signs": signs}], key=lambda game: game["number"])
             documents.write(args.output, made | {"effects": effects(games, factors), "games": games})
             print(f"bench.tuning: {len(games)} of {args.games} games, {time.monotonic() - start:.0f} s", file=sys.stderr)
-    except KeyboardInterrupt:
+    if interrupted:
         print(f"bench.tuning: interrupted; {args.output} has what is finished", file=sys.stderr)
-        status = EXIT_INTERRUPTED
     if not effects(games, factors):
         print(f"bench.tuning: {len(games)} games are too few to tell {len(factors)} factors apart", file=sys.stderr)
     for name, found in effects(games, factors).items():
         print(f"{name:18} {100 * found['effect']:+6.1f} % +- {100 * found['error']:.1f}")
-    return status
+    return EXIT_INTERRUPTED if interrupted else EXIT_DONE
 
 
 if __name__ == "__main__":

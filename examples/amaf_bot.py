@@ -1,4 +1,5 @@
-"""An "all moves as first" bot that plays by GTP: point a Go program at `python examples/amaf_bot.py`.
+"""An "all moves as first" bot that plays by GTP: point a Go program at
+`/home/me/jaxgo/.venv/bin/python /home/me/jaxgo/examples/amaf_bot.py`.
 
 The best move is the one whose playouts did best in which its player made it, at any time, before the other player did.
 """

@@ -13,19 +13,17 @@ with Ctrl-C, or, where a command says so, by SIGTERM.
 """
 
 import argparse
-import contextlib
 import difflib
 import gc
 import importlib.metadata
 import io
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from jaxgo.base.cache import keep_compiled
+from jaxgo.base.signals import interruptible
 from jaxgo.base.source import version
 
 GROUP = "jaxgo.commands"
@@ -48,6 +46,8 @@ first steps:
 
 Compiled programs are kept in a cache, so that a command starts faster the second time: in $JAXGO_CACHE, by default
 in the folder `jaxgo` of the user's caches; JAXGO_CACHE=off keeps none. JAX_COMPILATION_CACHE_DIR takes precedence.
+
+Exit statuses: 0 done; 1 failed on the way, or something was left out; 2 bad usage or input; 130 stopped by Ctrl-C.
 """
 
 
@@ -117,7 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _keep_compiled()
         look_for_less_garbage()
         with interruptible():
-            status = command.run(_parsed(parser, arguments[1:])) or EXIT_DONE
+            parsed = _parsed(parser, arguments[1:])
+            _check_platforms()
+            status = command.run(parsed) or EXIT_DONE
         _flush()
         return status
     except UsageError as error:
@@ -176,6 +178,11 @@ class _Nowhere(io.TextIOWrapper):
         return self._sink.was_written
 
 
+def has_stdout() -> bool:
+    """Whether there is a stdout: it was not closed when the process began."""
+    return sys.stdout is not None and not isinstance(sys.stdout, _Nowhere)
+
+
 def _have_streams() -> None:
     """Has the standard streams lead somewhere where they were closed, and stdout take any letter, those of names in other sets
     too."""
@@ -186,38 +193,6 @@ def _have_streams() -> None:
             setattr(sys, name, _Nowhere())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-@contextlib.contextmanager
-def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
-    """Ctrl-C, or another signal, raises KeyboardInterrupt at any moment.
-
-    Python only prints an exception that is raised in a callback of its garbage collector, of which jax has one, or while an
-    object goes: a Ctrl-C that comes just then would do nothing. Here it comes again a moment later.
-    """
-
-    def interrupt(*_) -> None:
-        raise KeyboardInterrupt(number)
-
-    def dropped(exception) -> None:
-        if isinstance(exception.exc_value, KeyboardInterrupt) and exception.exc_value.args == (number,):
-            threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, number]).start()
-        else:
-            printed(exception)
-
-    ours = threading.current_thread() is threading.main_thread()
-    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-    # Otherwise it is ignored, as in the background of a shell, or belongs to the program that has called `main`.
-    if not ours or signal.getsignal(number) is not usual:
-        yield
-        return
-    signal.signal(number, interrupt)
-    printed, sys.unraisablehook = sys.unraisablehook, dropped
-    try:
-        yield
-    finally:
-        sys.unraisablehook = printed
-        signal.signal(number, usual)
 
 
 def look_for_less_garbage() -> None:
@@ -234,6 +209,20 @@ def _keep_compiled() -> None:
         keep_compiled()
     except OSError as error:
         raise UsageError(f"JAXGO_CACHE: {error}") from None
+
+
+def _check_platforms() -> None:
+    """Of platforms that are not there JAX says so late, and not always in words."""
+    named = os.environ.get("JAX_PLATFORMS", "")
+    if named in ("", "cpu"):
+        return
+    import jax
+
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as error:
+        told = str(error).partition("\n")[0]
+        raise UsageError(f"JAX_PLATFORMS={named}: JAX cannot use that here{f': {told}' if told else ''}") from error
 
 
 def _entries() -> dict[str, importlib.metadata.EntryPoint]:

@@ -13,7 +13,7 @@ SUMMARIES = {
     "wamaf2": "weighted own plays (Williams 2008, V2)",
     "mctr": "Monte Carlo with transposition of moves (House 2007, 1plyShuffle)",
     "mctr-capture": "the same in capture mode",
-    "mc": "plain Monte Carlo, every move tried equally often (1plyMC)",
+    "mc": "plain Monte Carlo, first moves drawn as all others of playouts (1plyMC)",
     "ucb": "Monte Carlo with UCB1 over the moves (Karl; 1plyUCT)",
     "amaf-first-twice": "negative control: AMAF with the first move counted double",
     "mctr-whole": "negative control: MCTR without the weight 1/k",

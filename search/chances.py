@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from jaxgo import Leaves, Position
 from jaxgo.base import checks
 from jaxgo.board.dynamics import is_traced
+from jaxgo.board.position import check_position
 from search.compiled import keep_loops, plain
 from search.knowledge import Knowledge, numbers_of
 from search.move_weights import MoveWeights
@@ -33,8 +34,7 @@ def move_chances(
     Raises:
       TypeError, ValueError: an argument is not what it must be.
     """
-    if not isinstance(position, Position):
-        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    check_position(position)
     if is_traced(position, last_moves, moves_before):
         raise TypeError("move_chances needs values, not traced arrays: it runs on the host, outside of jit, vmap and their kin")
     size, batch, points = position.size, position.batch, position.size**2

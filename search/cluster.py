@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +33,8 @@ def connected(address: str, library: str) -> Iterator:
 
     Raises:
       ClusterError: Ray is not installed, or there is no cluster at the address.
+
+    What is printed meanwhile goes to stderr.
     """
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -63,9 +66,17 @@ def connected(address: str, library: str) -> Iterator:
     logger.setLevel(logging.ERROR)
     logger.propagate = False
     try:
-        yield ray
+        # Where a worker is lost Ray tells of it on stdout, which is for results.
+        with contextlib.redirect_stdout(sys.stderr):
+            yield ray
     finally:
         ray.shutdown()
+
+
+def room_of_nodes(ray: Any, cores: int, *, on_gpus: bool) -> list[int]:
+    """How many workers of so many cores each, and on GPUs of one GPU, each node of a cluster has room for."""
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return [min(int(node.get("CPU", 0)) // cores, int(node.get("GPU", 0)) if on_gpus else 1 << 30) for node in nodes]
 
 
 def _reach(address: str) -> None:
@@ -73,3 +84,9 @@ def _reach(address: str) -> None:
     found = re.fullmatch(r"(?:ray://)?\[?([^\[\]/]+)\]?:([0-9]{1,5})", address)
     if found:
         socket.create_connection((found[1], int(found[2])), _PATIENCE).close()
+
+
+def cause(error: Exception) -> str:
+    """The last line of what Ray says of an error, which is what it was."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

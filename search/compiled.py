@@ -10,6 +10,7 @@ are equal on every machine. Where jax keeps what it compiles (see `jaxgo.base.ca
 keeps nothing, nothing is written.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -106,9 +107,36 @@ def keep_loops() -> None:
         try:
             for function in _anywhere:
                 function.enable_caching()
+                _forgive(function)
         finally:
             config.CACHE_DIR = before
         _anywhere.clear()
+
+
+def _forgive(function) -> None:
+    """Has a loop compiled anew where what is kept of it cannot be read, and not kept where it cannot be written.
+
+    Numba raises what comes of a damaged file or a full disk, in every process. Its cache is not public; where that is another, it
+    stays so.
+    """
+    cache: Any = getattr(function, "_cache", None)
+    load, save, flush = (getattr(cache, name, None) for name in ("load_overload", "save_overload", "flush"))
+    if load is None or save is None or flush is None:
+        return
+
+    def load_if_whole(*asked):
+        try:
+            return load(*asked)
+        except Exception:
+            with contextlib.suppress(Exception):
+                flush()
+            return None
+
+    def save_if_possible(*kept) -> None:
+        with contextlib.suppress(Exception):
+            save(*kept)
+
+    cache.load_overload, cache.save_overload = load_if_whole, save_if_possible
 
 
 def _place() -> str | None:

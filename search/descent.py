@@ -10,7 +10,7 @@ from jaxgo.base.constants import INT32_MAX, STAY
 from jaxgo.running.leaf_columns import BLACK, DRAW, KO, MORE_SEED, MOVE, PASSES, SEED, STREAM, WIN
 from search import priors
 from search.compiled import compiled, once, part
-from search.nodes import NONE, READY, Memory, add_node, child_in_front, parent_of, warm
+from search.nodes import NONE, READY, TABLE_FROM, Memory, add_node, child_in_front, lay_table, parent_of, warm
 from search.rows import can_have_children, count_move, read_moves, read_rave
 from search.selection import UCT, RuleNumbers
 from search.values import work_out
@@ -156,10 +156,12 @@ def descend(memory, rule, ties, deepest, scratch):
             return node
         if not can_have_children(memory, node):
             return node
+        if x.visits >= TABLE_FROM and x.table == NONE:
+            lay_table(memory, node)
         if x.visits >= rule.reference_visits:
             reference = node
         move = best_move(memory, rule, ties, node, reference, scratch)
-        child = child_in_front(memory.nodes, node, move) if scratch[VISITS, move] > 0 else np.int64(NONE)
+        child = child_in_front(memory, node, move) if scratch[VISITS, move] > 0 else np.int64(NONE)
         if child == NONE:
             child = add_node(memory, node, move)
         if child == NONE:

@@ -11,9 +11,10 @@ from jaxgo import BLACK, MoveStatistics, Position, move_statistics
 from jaxgo.backends.choice import backend_of, workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX
-from jaxgo.playing.policies.in_order import Policies, from_here
+from jaxgo.playing.policies.in_order import Policies, begun, each_of, from_here
 from jaxgo.results.credits import RULES
 from search.choice import (
+    MOST_VISITS,
     Choice,
     Limits,
     Player,
@@ -54,8 +55,8 @@ class OfPlayouts:
     first: int
     """Number of the first playout."""
     count: int
-    policy_is: int
-    """Policies of one kind are the same object."""
+    policies_are: tuple[int, ...]
+    """Those of one kind are the same objects."""
     devices_are: int
     """Likewise."""
     policy: Policies = dataclasses.field(compare=False)
@@ -121,8 +122,9 @@ class FlatSearch:
         self, visits: int | None, seconds: float | None = None, progress: Progress = None, stop: Stop = None
     ) -> Steps[int]:
         """`run`, among others (`search.in_steps`)."""
-        deadline = None if seconds is None else time.monotonic() + float(seconds)
-        most = INT32_MAX if visits is None else min(visits, INT32_MAX)  # as many have numbers
+        deadline = None if seconds is None else time.monotonic() + checks.number("seconds", seconds, 0)
+        visits = MOST_VISITS if visits is None else checks.integer("visits", visits, 0, MOST_VISITS)
+        most = min(visits, INT32_MAX)  # as many have numbers
         watched = deadline is not None or stop is not None
         least = first_step(self.position.size, self.devices) if watched else self.LONG_STEP
         step = min(least, self.LONG_STEP)
@@ -133,8 +135,8 @@ class FlatSearch:
         while self.visits < most and (self.visits == 0 or not stopping()):
             start, count = time.monotonic(), min(step, most - self.visits)
             kind = OfPlayouts(
-                self.position.size, self.rule, self.komi, self.seed, self.visits, count, id(self.policy), id(self.devices),
-                self.policy, self.devices,
+                self.position.size, self.rule, self.komi, self.seed, self.visits, count,
+                tuple(map(id, each_of(self.policy))), id(self.devices), self.policy, self.devices,
             )  # fmt: skip
             part = yield Question(kind, (self.position, self.stream))
             self.statistics = part if self.statistics is None else self.statistics.plus(part)
@@ -152,9 +154,8 @@ class FlatSearch:
         total, useful = self.statistics, self._useful
         values = np.where(useful & (total.weight[0] > 0), total.value[0], np.nan)
         best = np.fmax.reduce(values)
-        if np.isnan(best):  # no useful move was ever played first: any will do
-            values[useful.argmax()] = best = 0.5
-        ties = np.flatnonzero(values == best)
+        # Where no useful move was ever played first, any will do.
+        ties = np.flatnonzero(useful if np.isnan(best) else values == best)
         move = int(ties[0] if len(ties) == 1 else np.random.default_rng([self.seed, self.stream]).choice(ties))
         rate = float(values[move])
         visits = np.append(np.where(useful, total.weight[0], 0.0), 0.0)
@@ -193,10 +194,9 @@ class FlatPlayer(Player):
         self._lessons = lessons_of(policy, komi=self.komi, seed=self.seed, devices=devices, stream=stream)
 
     def compile(self, size: int) -> None:
-        policy = self.policy
         if self._lessons is not None:
             self._lessons.compile(size)
-            policy = self._lessons.begin(size)
+        policy = begun(self.policy, size)
         for count in (1, 8 * first_step(size, self.devices), 64 * first_step(size, self.devices)):  # programs by the job's size
             move_statistics(Position.empty(size), count, rule=self.rule, devices=self.devices, policy=policy)
         useful = useful_moves(Position.empty(size), None)
@@ -216,10 +216,10 @@ class FlatPlayer(Player):
         useful = yield from useful_moves_in_steps(position, history)
         if self.restrictions is not None:
             useful = _restricted(useful, position, history, self.restrictions)
-        policy = from_here(self.policy if self._lessons is None else self._lessons.hold(position, seconds), position)
+        known = begun(self.policy, position.size) if self._lessons is None else self._lessons.hold(position, seconds)
         self.search = FlatSearch(
             position, history, useful, self.rule, komi=self.komi, seed=self.seed, stream=next(self._streams) & INT32_MAX,
-            resign=self.resign, devices=self.devices, policy=policy, restrictions=self.restrictions,
+            resign=self.resign, devices=self.devices, policy=from_here(known, position), restrictions=self.restrictions,
         )  # fmt: skip
         return self.search
 

@@ -11,6 +11,7 @@ from jaxgo.base import checks
 from jaxgo.board import host_moves
 from jaxgo.board.coordinates import coordinate
 from jaxgo.board.dynamics import is_traced
+from jaxgo.board.position import check_position
 from jaxgo.records.record import GameRecord
 from search.replay import IllegalMove as IllegalMove
 from search.replay import replay, turned
@@ -41,7 +42,7 @@ class Game:
         self.moves: list[tuple[int, int]] = []
         """(colour, point) of each move, P for a pass."""
         self._hashes = np.array(position.hash())  # of the positions in order, and room for more
-        self._seen = collections.Counter(hash_numbers(earlier).tolist())
+        self._seen = collections.Counter(hash_numbers(earlier, "earlier").tolist())
         self._seen.update(hash_numbers(self._hashes).tolist())
 
     @classmethod
@@ -207,8 +208,10 @@ def _number(one_hash: np.ndarray) -> int:
     return int(one_hash[0]) << 32 | int(one_hash[1])
 
 
-def hash_numbers(hashes) -> np.ndarray:
+def hash_numbers(hashes, name: str = "history") -> np.ndarray:
     """uint64 [n] of the hashes of a game's earlier positions, uint32 [n, 2] as `Position.hash` gives them, or None for none.
+
+    `name` is the argument's, for what is raised.
 
     Raises:
       TypeError, ValueError: another type or shape.
@@ -219,18 +222,19 @@ def hash_numbers(hashes) -> np.ndarray:
         hashes = np.asarray(hashes)
     except (TypeError, ValueError):  # such as positions
         what = type(hashes[0] if isinstance(hashes, (list, tuple)) and hashes else hashes).__name__
-        raise TypeError(f"history must be hashes of positions (see Position.hash), uint32 [n, 2], not {what}") from None
+        raise TypeError(f"{name} must be hashes of positions (see Position.hash), uint32 [n, 2], not {what}") from None
+    if not hashes.size and hashes.dtype != object:  # an empty list is of floats
+        return np.empty(0, np.uint64)
     if hashes.dtype == np.uint64 and hashes.ndim == 1:
         return hashes
     if hashes.ndim != 2 or hashes.shape[1] != 2 or hashes.dtype != np.uint32:
-        raise ValueError(f"history must be hashes of positions, uint32 [n, 2], not {hashes.dtype} {list(hashes.shape)}")
+        raise ValueError(f"{name} must be hashes of positions, uint32 [n, 2], not {hashes.dtype} {list(hashes.shape)}")
     return hashes[:, 0].astype(np.uint64) << np.uint64(32) | hashes[:, 1]
 
 
 def check_one_position(position, may_be_over: bool = False) -> None:
     """TypeError or ValueError unless it is one position, and not over, where it may not be."""
-    if not isinstance(position, Position):
-        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    check_position(position)
     if is_traced(position):
         raise TypeError("position must have values: it cannot be searched inside jit, vmap and their kin")
     if position.batch != 1:

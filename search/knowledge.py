@@ -29,11 +29,11 @@ class Knowledge:
     Args:
       even: of every move but the pass so many are won, and as many lost.
       likely: besides, so many of a move that is sure to be played are won, and of others that times the square root of their
-        chance, up to `MOST` in all.
+        chance, up to 255 in all.
       weights: of which chances are made.
 
     Raises:
-      TypeError, ValueError: a number is not whole, or not between 0 and `MOST`; weights are none.
+      TypeError, ValueError: a number is not whole, or not between 0 and 255; weights are none.
     """
 
     even: int = 7

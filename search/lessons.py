@@ -44,10 +44,6 @@ class Lessons:
         self.seconds = 0.0
         """Seconds that lessons have taken, on the clock."""
 
-    def begin(self, size: int) -> Policies:
-        """The policies on boards of a size before they have learned anything."""
-        return begun(self._given, size)
-
     def hold(self, position: Position, seconds: float | None = None) -> Policies:
         """The policies after a lesson on a position; on the one that the last lesson was on, there is none.
 
@@ -57,7 +53,8 @@ class Lessons:
         """
         start, position = time.monotonic(), jax.device_get(position)
         if position.size != self._size:
-            self._size, self._known, self._stream, self._position = position.size, self.begin(position.size), self._first, b""
+            self._size, self._known = position.size, begun(self._given, position.size)
+            self._stream, self._position = self._first, b""
         told = b"".join(x.tobytes() for x in jax.tree.leaves(position))
         if told != self._position:
             until = None if seconds is None else start + SHARE * seconds
@@ -68,7 +65,7 @@ class Lessons:
 
     def compile(self, size: int) -> None:
         """Compiles what a lesson needs, so that no clock runs meanwhile."""
-        self._taught(self.begin(size), Position.empty(size), self._first)
+        self._taught(begun(self._given, size), Position.empty(size), self._first)
 
     def _taught(self, known: Policies, position: Position, stream: int, until: float | None = None) -> Policies:
         """The policies after a lesson on a position that is not over, in which no batch but the first begins after `until`."""

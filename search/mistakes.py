@@ -35,11 +35,11 @@ def by_search(asked: Asked, how: How, most: int, progress: Progress) -> Mistakes
     tried = min(TRIED * most, len(numbers))
     progress.compiles()
     searches = _Searches(asked, how, progress, len(numbers) + 1 + 2 * SEARCHES * tried)
-    found = {k: searches.of(k) for k in sorted({*numbers.tolist(), *(numbers + 1).tolist()}) if searches.goes_on(k)}
+    found = {k: searches.of(k) for k in sorted({*numbers.tolist(), *(numbers + 1).tolist()})}
     guesses = {}
     for k in numbers.tolist():
         (best, rate), played = found[k], asked.record.moves[k][1]
-        if best != played and k + 1 in found:
+        if best != played:
             guesses[k] = rate - (1 - found[k + 1][1])
     again = sorted(guesses, key=lambda k: (-guesses[k], k))[:tried]
     beyond = student(1 - FALSE_ALARMS / max(1, len(again)))
@@ -63,10 +63,6 @@ class _Searches:
         self._asked, self._how, self._progress = asked, how, progress
         self._hashes = np.asarray(asked.every.hash())
         self._done, self._total = 0, number * how.playouts
-
-    def goes_on(self, k: int) -> bool:
-        """Whether the game goes on after k moves."""
-        return int(np.asarray(self._asked.every.passes)[k]) < 2
 
     def of(self, k: int) -> tuple[int, float]:
         """(the best move, its win rate for the player to move) after k moves of the game."""

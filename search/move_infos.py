@@ -157,7 +157,8 @@ def rates(visits: np.ndarray, wins: np.ndarray) -> np.ndarray:
 
 def priors(found: RootStatistics) -> np.ndarray:
     """float64 [P + 1]: `prior` of every move, 0 where the search does not consider it; the sum is 1, or 0 without playouts."""
-    wins = np.where(found.rave_visits > 0, found.rave_visits * np.nan_to_num(found.rave_win_rate), 0.0)
+    won = found.playable & (found.rave_visits > 0)  # what is not considered may have been played later
+    wins = np.where(won, found.rave_visits * np.nan_to_num(found.rave_win_rate), 0.0)
     shares = np.where(found.playable, wins if wins.any() else found.visits, 0.0).astype(np.float64)
     return shares / (shares.sum() or 1.0)
 

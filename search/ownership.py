@@ -5,15 +5,14 @@ playouts from each say who owns what. Where there is no tree, as many playouts a
 """
 
 import dataclasses
-from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Sequence
+from typing import TypeVar
 
 import jax
 import numpy as np
 
 import jaxgo
-from jaxgo import BLACK, Position
-from jaxgo.board.geometry import geometry
+from jaxgo import Position
 from jaxgo.playing.policies.in_order import Policies
 from search.nodes import READY
 from search.tree import Tree
@@ -50,12 +49,31 @@ class Samples:
         """
         tree = search.tree
         if moves is None:
-            parts = [sample(tree, tree.root, SAMPLES)]
-        else:
-            parts = [sample(tree, tree.child(tree.root, move), SAMPLES_OF_MOVE) for move in moves]
-        groups = np.repeat(np.arange(len(parts)), [len(nodes) for nodes, _ in parts])
+            return cls._below(search, [0], [sample(tree, tree.root, SAMPLES)])
+        known = [group for group, move in enumerate(moves) if search.knows(move)]
+        forgotten = sorted({*range(len(moves))} - {*known})  # by a full tree
+        parts = [sample(tree, tree.child(tree.root, moves[group]), SAMPLES_OF_MOVE) for group in known]
+        of_known = [cls._below(search, known, parts)] if known else []
+        if not forgotten:
+            return of_known[0]
+        rest = cls.without_tree(search.position, search.seed, [moves[group] for group in forgotten])
+        rest = dataclasses.replace(rest, groups=np.array(forgotten)[rest.groups], komi=search.komi)
+        return rest.after(*of_known)
+
+    @classmethod
+    def _below(cls, search, groups: Sequence[int], parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> "Samples":
+        """Samples of nodes, as `sample` gives them for each of some groups."""
+        of_nodes = np.repeat(groups, [len(nodes) for nodes, _ in parts])
         nodes, counts = (np.concatenate(columns) for columns in zip(*parts))
-        return cls(positions_of(search, nodes), counts, groups, search.komi, search.seed)
+        return cls(search.positions_of(nodes), counts, of_nodes, search.komi, search.seed)
+
+    def after(self, *others: "Samples") -> "Samples":
+        """The samples of others of the same search, and then these."""
+        parts = [*others, self]
+        return dataclasses.replace(
+            self, position=Position.concatenate([part.position for part in parts]),
+            counts=np.concatenate([part.counts for part in parts]), groups=np.concatenate([part.groups for part in parts]),
+        )  # fmt: skip
 
     def ownership(self, devices=None) -> np.ndarray:
         """float64 [groups, N, N]: who owns each point, 1 always Black, -1 always White.
@@ -69,7 +87,7 @@ class Samples:
 
     def in_parts(self, devices=None) -> Generator[None, None, np.ndarray]:
         """`ownership`, call by call of the device: yields between two of them."""
-        size, number = self.position.size, int(self.groups[-1]) + 1
+        size, number = self.position.size, int(self.groups.max()) + 1
         out, total = np.zeros((number, size, size)), np.zeros(number)
         for start in range(0, len(self.counts), SAMPLES):  # always as many at a time, so that one compiled program serves
             if start:
@@ -138,14 +156,3 @@ def _share_out(weights: np.ndarray, count: int) -> np.ndarray:
     most = np.argsort(shares - exact, kind="stable")[: count - shares.sum()]
     shares[most] += 1
     return shares
-
-
-def positions_of(search, nodes: np.ndarray) -> Position:
-    """The positions of some nodes."""
-    tree = search.tree
-    black = ((tree[nodes]["depth"] - tree[tree.root]["depth"]) % 2 == 0) == (int(np.asarray(search.position.to_play)[0]) == BLACK)
-    words = geometry(tree.size).num_words
-    own, opp = tree.memory.words[nodes, :words], tree.memory.words[nodes, words:]
-    stones, others = (tuple(np.where(black[:, None], *pair).T.copy()) for pair in ((own, opp), (opp, own)))
-    colours: Any = np.where(black, np.int8(BLACK), np.int8(-BLACK))
-    return Position(stones, others, colours, tree[nodes]["ko"], tree[nodes]["passes"], tree.size)

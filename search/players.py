@@ -17,18 +17,20 @@ from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
 from jaxgo.base.constants import INT32_MAX, MIN_SIZE
 from jaxgo.playing.policies.in_order import Policies, are_of_place, begun, from_here
+from jaxgo.running.leaves import MOST_OF_A_LEAF
 from jaxgo.running.request import check_seed
 from search.bots import SUMMARIES
-from search.choice import Choice, Limits, Player, Progress, Stop, check_thinking, passing, passing_wins, searched
+from search.choice import MOST_VISITS, Choice, Limits, Player, Progress, Stop, check_thinking, passing, passing_wins, searched
 from search.flat import FlatPlayer
 from search.game import check_one_position
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
 from search.lessons import lessons_of, seconds_of
-from search.round_size import suited
-from search.search import MOST_MEMORY, Search
+from search.restrictions import check_restrictions
+from search.round_size import MOST_IN_FLIGHT, suited
+from search.search import MOST_MEMORY, UPDATES, Search
 from search.selection import UCB1, Rave, Rule
-from search.shared import SharedLeaves
+from search.shared import SharedLeaves, check_device
 
 #: No move is chosen before this share of its time has passed: the rate of playouts must be known.
 EARLIEST = 0.1
@@ -36,6 +38,10 @@ EARLIEST = 0.1
 HURRY = 1.25
 #: A move that has been tried this share as often as the best is its rival.
 RIVAL = 0.25
+
+
+def _integer_or_none(name: str, least: int, most: int) -> Callable[[Any], object]:
+    return lambda given: None if given is None else checks.integer(name, given, least, most)
 
 
 #: Options of `search.Search` that are looked at before there is a position.
@@ -47,6 +53,15 @@ _CHECKED: dict[str, Callable[[Any], object]] = {
     "stream": lambda given: checks.integer("stream", given, 0, INT32_MAX),
     "leaves": lambda given: suited(MIN_SIZE, None, given),
     "playouts_per_leaf": lambda given: suited(MIN_SIZE, None, None, given),
+    "cleanup": lambda given: checks.boolean("cleanup", given),
+    "share": lambda given: checks.number("share", given, 0, 1),
+    "updates": lambda given: checks.one_of("updates", given, (None, *UPDATES)),
+    "restrictions": check_restrictions,
+    "device": check_device,
+    "in_flight": _integer_or_none("in_flight", 1, MOST_IN_FLIGHT),
+    "depth": _integer_or_none("depth", 1, INT32_MAX),
+    "virtual_losses": _integer_or_none("virtual_losses", 1, MOST_OF_A_LEAF),
+    "visits": _integer_or_none("visits", 0, MOST_VISITS),
 }
 #: Options of `search.Search` that are not a bot's own or a position's.
 _OF_SEARCHES = tuple(sorted({*inspect.signature(Search).parameters} - {"position", "rule", "history", "policy"}))
@@ -163,9 +178,8 @@ class TreePlayer(Player):
         search = searched(self.search)
         found, move = search.statistics(), search.best()
         rate = float(found.win_rate[move])
-        return Choice(
-            move, rate < self.resign, rate, found.visits, found.win_rate, found.root_visits, search.variation(move), found
-        )
+        line = search.variation(move) or [move]  # where there are no playouts after it
+        return Choice(move, rate < self.resign, rate, found.visits, found.win_rate, found.root_visits, line, found)
 
     def _follow(self, position: Position, history: np.ndarray | None) -> bool:
         """Moves the search on to a position at most two moves ahead in its tree, or in that of an earlier root."""
@@ -264,7 +278,8 @@ def make_player(bot: str, *, knowledge: bool | None = None, **options) -> Player
     """A player by its name in `search.bots.SUMMARIES`.
 
     Args:
-      bot: the name.
+      bot: the name: rave, grave, uct, rave-v1, rave-v2, rave-mctr and ucb have a tree; amaf, wamaf, wamaf2, mctr,
+        mctr-capture and mc have none, nor have the controls amaf-first-twice and mctr-whole.
       knowledge: whether a tree bot's moves have prior playouts (`search.Knowledge`); by default as the bot has them.
       **options: of `FlatPlayer` or `TreePlayer`; flat bots ignore those that only a tree has. `rule` replaces a tree bot's own.
 
@@ -277,4 +292,5 @@ def make_player(bot: str, *, knowledge: bool | None = None, **options) -> Player
         raise ValueError("knowledge must not be given with a rule, which has its own")
     if bot in _FLAT:
         return FlatPlayer(_FLAT[bot], **{k: v for k, v in options.items() if k not in _OF_TREES})
-    return TreePlayer(**(search_options(bot, knowledge) | options))
+    given = {name: value for name, value in options.items() if name != "rule" or value is not None}
+    return TreePlayer(**(search_options(bot, knowledge) | given))

@@ -52,3 +52,8 @@ def _set_up(node: sgf.Tree_node, before: np.ndarray, after: np.ndarray) -> None:
     changed, size = before != after, len(after)
     points = ([row_column(int(p), size) for p in np.flatnonzero(changed & (after == colour))] for colour in (1, -1, 0))
     node.set_setup_stones(*points)
+
+
+def score_as_result(score: float) -> str:
+    """A score for Black in points as SGF and GTP have it: B+3.5, W+2, or 0 for a draw."""
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):.12g}"

@@ -61,11 +61,11 @@ def illegal(point: int, size: int, fault: int, number: int = 0) -> IllegalMove:
 def turned(positions: Position, colours) -> Position:
     """The positions with these colours to move, int8 [B], which go on after two passes; on the host.
 
-    A ko binds only the player it was set against.
+    A ko binds only the player it was set against, and a pass is answered only by the other player's.
     """
-    other = (positions.to_play != colours) | (positions.passes >= np.int8(2))
-    ko: Any = np.where(other, np.int16(NO_KO), positions.ko)
-    passes: Any = np.minimum(positions.passes, np.int8(1))
+    other, over = positions.to_play != colours, positions.passes >= np.int8(2)
+    ko: Any = np.where(other | over, np.int16(NO_KO), positions.ko)
+    passes: Any = np.where(other & ~over, np.int8(0), np.minimum(positions.passes, np.int8(1)))
     return dataclasses.replace(positions, to_play=colours, ko=ko, passes=passes)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxgo import BLACK
+from jaxgo import BLACK, WHITE
+from jaxgo.base import checks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,9 +18,9 @@ class Restriction:
     colour: int
     """1 Black, -1 White."""
     points: tuple[int, ...]
-    """P for the pass."""
+    """0 to P, which is the pass."""
     until: int
-    """Less than so many moves from the root."""
+    """Less than so many moves from the root, at least 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,17 +36,32 @@ class Restrictions:
 
     @classmethod
     def of(cls, said: Iterable[Restriction], size: int) -> "Restrictions | None":
-        """What all that is said means together on a board of NxN points; None for nothing."""
-        said, moves = list(said), size * size + 1
+        """What all that is said means together on a board of NxN points; None for nothing.
+
+        Raises:
+          TypeError, ValueError: a colour, a point or a number of moves is none.
+        """
+        moves = checks.size(size) ** 2 + 1
+        try:
+            said = list(said)
+        except TypeError:
+            raise TypeError(f"said must be search.restrictions.Restriction objects, not {said!r}") from None
         if not said:
             return None
         out = cls(np.zeros((2, moves), np.int64), np.zeros(2, np.int64), np.zeros((2, moves), np.bool_))
         for one in said:
-            side, points = 0 if one.colour == BLACK else 1, list(one.points)
-            if one.avoid:
-                out.avoid_until[side, points] = np.maximum(out.avoid_until[side, points], one.until)
+            if not isinstance(one, Restriction):
+                raise TypeError(f"said must hold search.restrictions.Restriction objects, not {one!r}")
+            checks.one_of("colour", one.colour, (BLACK, WHITE))
+            side, until = 0 if one.colour == BLACK else 1, checks.integer("until", one.until, 1)
+            if np.ndim(one.points) != 1:
+                raise TypeError(f"points must be a sequence of moves, not {one.points!r}")
+            named = one.points if len(one.points) else np.zeros(0, np.int32)
+            points = checks.integers("points", named, (len(named),), 0, moves - 1)
+            if checks.boolean("avoid", one.avoid):
+                out.avoid_until[side, points] = np.maximum(out.avoid_until[side, points], until)
             else:
-                out.allow_until[side] = max(out.allow_until[side], one.until)
+                out.allow_until[side] = max(out.allow_until[side], until)
                 out.allowed[side, points] = True
         return out
 

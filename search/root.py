@@ -24,7 +24,8 @@ class RootStatistics:
     win_rate: np.ndarray
     """float64 in [0, 1], draws half; NaN without visits."""
     lead: np.ndarray
-    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits."""
+    """float64 points: mean area of the mover minus the other's, komi counted; NaN without visits, and for moves of which a full
+    tree has forgotten it."""
     lead_stdev: np.ndarray
     """float64 points: standard deviation of the lead over the playouts; NaN where `lead` is."""
     rave_visits: np.ndarray
@@ -45,16 +46,18 @@ class RootStatistics:
     """Whether the mover wins if the board is scored now."""
 
     @classmethod
-    def of(cls, tree: Tree, black: bool, komi: float) -> "RootStatistics":
+    def of(cls, tree: Tree, black: bool, komi: float, losses: int, playouts: int) -> "RootStatistics":
         """The statistics of a tree with Black or White to move at the root; playouts on their way do not count yet.
 
         Args:
           tree: the tree.
           black: whether Black is to move.
           komi: points that White gets.
+          losses: of so many playouts on their way so many count as lost meanwhile, as in `Tree.found`.
+          playouts: see there.
         """
         root, points = tree[tree.root], komi if black else -komi
-        visits, wins, leads, squares = tree.found(tree.root)
+        visits, wins, leads, squares = tree.found(tree.root, losses, playouts)
         rave = tree.rave(tree.root)[0] if tree.rave_colours else np.zeros((2, tree.moves))
         total = np.float64(root["visits"] - root["pending"])
         with np.errstate(invalid="ignore", divide="ignore"):

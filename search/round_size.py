@@ -100,12 +100,12 @@ def suited(
         playouts = checks.integer("playouts_per_leaf", playouts, 1, MOST_OF_A_LEAF)
     on_cpus = ON_CPUS_BY_POLICY if policy else ON_CPUS
     fixed = on_cpus if _on_cpus(workers) else BY_HISTORIES if histories else None
+    most = MOST_PLAYOUTS if workers is None or not _on_cpus(workers) else MOST_ON_CPUS
     if playouts is None:
         wanted = fixed.playouts if fixed else _playouts_for(size, _number_of(workers), policy)
-        playouts = max(1, min(wanted, MOST_PLAYOUTS // (leaves or 1)))
+        playouts = max(1, min(wanted, most // (leaves or 1)))
     if leaves is None:
-        leaves = fixed.leaves if fixed else _leaves_for(size, _number_of(workers), playouts)
-    most = MOST_PLAYOUTS if workers is None or not _on_cpus(workers) else MOST_ON_CPUS
+        leaves = min(fixed.leaves, most // playouts) if fixed else _leaves_for(size, _number_of(workers), playouts)
     checks.integer("leaves times playouts_per_leaf", leaves * playouts, 1, most)
     return RoundSize(leaves, playouts)
 

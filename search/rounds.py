@@ -210,7 +210,8 @@ class Rounds:
         """Whether there are results of one of the root's moves, or it has none. Programs with many searches ask often."""
         tree = self._tree
         if not self._tried and tree.ready:
-            self._tried = bool(tree[tree.root]["passes"] >= 2 or tree.found(tree.root)[0].any())
+            found = tree.found(tree.root, self._settings.losses, self._device.playouts)
+            self._tried = bool(tree[tree.root]["passes"] >= 2 or found[0].any())
         return self._tried
 
     def launch(self, most: int) -> None:

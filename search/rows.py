@@ -1,9 +1,10 @@
-"""What is known of a node's moves: a row in one of three pools, as large as its playouts need; compiled.
+"""What is known of a node's moves: a row in one of four pools, as large as its playouts need; compiled.
 
 Most nodes are visited once, and what one visit brings for RAVE fits a byte for each point, or two 32-bit floats where points earn
 fractions (weighted credits); from the second visit on there is a row of 16-bit counts, or of such floats, for the moves too; a
-node of many playouts has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move
-and their results, side by side, so that choosing a move reads one row instead of all children.
+node of many playouts has 32-bit floats for counts as well, for every descent reads it, and what is read crowds out the rest; one
+of millions has 64-bit floats, which hold counts exactly beyond 10**15. The row also has the playouts through each move and their
+results, side by side, so that choosing a move reads one row instead of all children.
 """
 
 import math
@@ -11,13 +12,13 @@ import math
 import numpy as np
 
 from search.compiled import compiled, once, part, rare
-from search.nodes import FIRST, NARROW, NODES, NONE, WIDE, give_back, take
+from search.nodes import FIRST, MIDDLE, NARROW, NODES, NONE, WIDE, give_back, take
 
 #: Playouts of a leaf's first visit whose statistics fit a byte: (15 + 1) ** 2 pairs of a number and its results in halves.
 MOST_IN_A_BYTE = 15
-#: From so many playouts on, a node's statistics are 64-bit floats: of counts in 16 bits, and of 32-bit floats. What one leaf's
+#: From so many playouts on, a node's counts of 16 bits become 32-bit floats, and all 32-bit floats 64-bit ones. What one leaf's
 #: playouts, at most 16,000, add beyond, and their results, in halves, are held exactly, as V2's credits are, which are larger.
-WIDE_FROM, WIDE_FROM_FLOATS = 1 << 14, 1 << 22
+MIDDLE_FROM, WIDE_FROM = 1 << 14, 1 << 22
 
 
 @once
@@ -40,6 +41,9 @@ def read_row(memory, pool, row, colour, out):
     if pool == NARROW:
         for what in range(2):
             copy(out[what], memory.narrow[row, colour, what])
+    elif pool == MIDDLE:
+        for what in range(2):
+            copy(out[what], memory.middle[row, colour, what])
     elif pool == WIDE:
         for what in range(2):
             copy(out[what], memory.wide[row, colour, what])
@@ -78,7 +82,8 @@ def add_to(total, values):
 
 @rare
 def grow(memory, node, pool):
-    """Moves a node's statistics to the next larger pool, NARROW or WIDE; whether there was room."""
+    """Moves a node's statistics to a larger pool: NARROW from smaller ones, MIDDLE from NARROW, WIDE from both; whether there was
+    room."""
     x = memory.nodes[node]
     x.pending += 1  # it must not be taken for a cold leaf
     row = take(memory, pool)
@@ -90,7 +95,12 @@ def grow(memory, node, pool):
             read_first(memory, np.int64(x.pool), np.int64(x.row), plane, memory.narrow[row, plane])
         else:
             for what in range(2):
-                copy(memory.wide[row, plane, what], memory.narrow[x.row, plane, what])
+                if pool == MIDDLE:
+                    copy(memory.middle[row, plane, what], memory.narrow[x.row, plane, what])
+                elif x.pool == MIDDLE:
+                    copy(memory.wide[row, plane, what], memory.middle[x.row, plane, what])
+                else:
+                    copy(memory.wide[row, plane, what], memory.narrow[x.row, plane, what])
     if x.pool != NODES:
         give_back(memory, np.int64(x.pool), np.int64(x.row))
     x.row, x.pool = row, pool
@@ -106,10 +116,14 @@ def can_have_children(memory, node):
 @once
 def holds(memory, node, visits):
     """The same for a node of so many visits."""
-    x = memory.nodes[node]
+    x, book = memory.nodes[node], memory.book[0]
     if x.pool < NARROW and not grow(memory, node, np.int64(NARROW)):
         return False
-    return x.pool == WIDE or visits < memory.book[0].wide_from or grow(memory, node, np.int64(WIDE))
+    if visits < book.middle_from or x.pool == WIDE:
+        return True
+    if visits < book.wide_from:
+        return x.pool == MIDDLE or grow(memory, node, np.int64(MIDDLE))
+    return grow(memory, node, np.int64(WIDE))
 
 
 @compiled
@@ -119,6 +133,9 @@ def count_move(memory, node, move, visits, wins):
     if x.pool == NARROW:
         memory.narrow[x.row, plane, 0, move] += visits
         memory.narrow[x.row, plane, 1, move] += wins
+    elif x.pool == MIDDLE:
+        memory.middle[x.row, plane, 0, move] += visits
+        memory.middle[x.row, plane, 1, move] += wins
     elif x.pool == WIDE:
         memory.wide[x.row, plane, 0, move] += visits
         memory.wide[x.row, plane, 1, move] += wins
@@ -157,5 +174,7 @@ def add_rave(memory, node, earned, mover, pool):
             for what in range(2):
                 if x.pool == NARROW:
                     add_to(memory.narrow[x.row, colour, what], earned[colour ^ mover, what])
+                elif x.pool == MIDDLE:
+                    add_to(memory.middle[x.row, colour, what], earned[colour ^ mover, what])
                 else:
                     add_to(memory.wide[x.row, colour, what], earned[colour ^ mover, what])

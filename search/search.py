@@ -6,33 +6,32 @@ without the results of those under way, whether or not they are already there, s
 and the numbers of visits that were asked for.
 """
 
-import collections
 import time
 from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
 
-from jaxgo import BLACK, Leaves, Position
+from jaxgo import Leaves, Position
 from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks, threads
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.base.processor import usable_cores
 from jaxgo.playing.policies.in_order import InOrder, Policies, asks, each_of
 from jaxgo.playing.policies.policy import PolicyForm
-from jaxgo.running.leaf_results import positions_of
 from jaxgo.running.request import check_seed
 from search import root, round_size
 from search.choice import MOST_VISITS
 from search.descent import Ties
 from search.game import check_one_position, hash_numbers
-from search.nodes import MOST_HELD, NONE, READY
+from search.nodes import NONE
 from search.restrictions import Restrictions, check_restrictions
 from search.root import RootStatistics
+from search.rooted_tree import RootedTree
 from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Device, Rounds, Settings
 from search.selection import UCB1, Rave, Rule
-from search.shared import Seat, SharedLeaves
+from search.shared import Seat, Share, SharedLeaves, check_device
 from search.tree import Tree
 from search.tree_needs import memory_for, needs_histories, parts_for
 
@@ -76,16 +75,14 @@ class Search:
         default a quarter of those. More keep the leaves of a round apart, fewer let them crowd where the search would play.
       device: a `search.shared.SharedLeaves` to play on together with other searches, instead of workers of its own. The tree
         is that of rounds as large, by default 256 x 8.
-      restrictions: moves to avoid or to keep to.
-      policy: whom playouts ask for their moves, as in `jaxgo.playouts`; the device's own, where a `device` is given.
+      restrictions: a `search.restrictions.Restrictions`, moves to avoid or to keep to; None without.
+      policy: whom playouts ask for their moves, as in `jaxgo.playouts`; where a `device` is given, None is the device's own, and
+        there is no other.
       stream: the random stream of its first leaf; each further leaf has the next. So searches of one seed can differ.
 
     Raises:
       TypeError, ValueError: an argument is not what it must be, or the game is over.
     """
-
-    _position: Position
-    _history: np.ndarray
 
     def __init__(
         self,
@@ -115,8 +112,7 @@ class Search:
         self.rule: Rule = Rave() if rule is None else rule
         if not isinstance(self.rule, (Rave, UCB1)):
             raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
-        if device is not None and not hasattr(device, "share"):  # or a seat of one, or what stands in for one
-            raise TypeError(f"device must be a search.shared.SharedLeaves, not {device!r}")
+        check_device(device)
         check_restrictions(restrictions, position.size)
         self.komi = checks.komi(komi)
         weighted = needs_histories(self.rule)
@@ -136,7 +132,7 @@ class Search:
         self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)
         share = checks.number("share", share, 0, 1)
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
-        losses = checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
+        self.virtual_losses = checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
         self.seed = check_seed(seed)
         self.cleanup = checks.boolean("cleanup", cleanup)
         self.depth = checks.integer("depth", depth, 1) if depth is not None else INT32_MAX
@@ -161,7 +157,7 @@ class Search:
         self.restrictions = restrictions
         """Moves to avoid or to keep to, None without."""
         young = round_size.of_young_trees(size, rounds, sized_for)
-        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, losses, young, restrictions)
+        settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, self.virtual_losses, young, restrictions)
         ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
         stream = checks.integer("stream", stream, 0, INT32_MAX)
         helpers = len(usable_cores()) // 2 if device is None else 1
@@ -178,22 +174,22 @@ class Search:
     @property
     def tree(self) -> Tree:
         """The tree; `Tree.root` is the root."""
-        return self._tree
+        return self._rooted.tree
 
     @property
     def position(self) -> Position:
         """The root's position."""
-        return self._position
+        return self._rooted.position
 
     @property
     def history(self) -> np.ndarray:
         """uint64 [n]: hashes of the game's positions before the root."""
-        return self._history
+        return self._rooted.history
 
     @property
     def visits(self) -> int:
         """Playouts that the root has had, those kept from earlier moves included."""
-        return self._tree.root_visits
+        return self.tree.root_visits
 
     @property
     def device_seconds(self) -> float:
@@ -205,12 +201,16 @@ class Search:
         """Cores or devices that play."""
         return self._device.num_workers
 
+    def plays_on(self, device: SharedLeaves) -> bool:
+        """Whether it has its playouts from this device."""
+        return isinstance(self._device, Share) and self._device.is_of(device)
+
     def compile(self) -> None:
         """Compiles what the search needs on the device and on the host, both at a time, so that no clock runs meanwhile."""
-        tree = Tree(self._position.size, memory_for(self._position.size, self.rule, 0), **parts_for(self.rule))
+        size = self.position.size
+        tree = Tree(size, memory_for(size, self.rule, 0), **parts_for(self.rule))
         device = threads.begin(self._device.compile)
-        if not np.asarray(self._position.passes)[0] >= 2:
-            self._repeats(self._play(self._tree.moves - 1))  # as `advance` does
+        self._rooted.compile()
         self._rounds.compile(tree)
         device.result()
         _compiled.add(self._kind)
@@ -285,6 +285,7 @@ class Search:
 
     def launch(self, visits: int) -> bool:
         """Launches a round towards so many visits of the root; whether there was one to launch. `run` tells the arguments."""
+        visits = checks.integer("visits", visits, 0, MOST_VISITS)
         if self._rounds.full:
             return False
         left = visits - self.visits
@@ -323,55 +324,48 @@ class Search:
         Raises:
           ValueError: there are no visits yet, or the game is over.
         """
-        tree = self._tree
+        tree = self.tree
         if not tree.ready:
             raise ValueError("the search has no visits yet: run it first")
         if tree[tree.root]["passes"] >= 2:
             raise ValueError("the game is over: there is no move to play")
-        as_it_stands = root.result_as_it_stands(tree, self._black_moves(tree.root), self.komi)
+        as_it_stands = root.result_as_it_stands(tree, self._rooted.black_to_move, self.komi)
         while True:
             move = root.best_move(tree, as_it_stands=as_it_stands, cleanup=self.cleanup)
-            if move == tree.moves - 1 or tree.child(tree.root, move) != NONE or not self._repeats(self._play(move)):
+            if self.knows(move) or not self._rooted.repeats(move):
                 return move
             self._rounds.strike(move)
-
-    def _play(self, move: int) -> Position:
-        return self._position.play(np.array([move]))
-
-    def _repeats(self, after: Position) -> bool:
-        """Whether a position is that of the root or an earlier one."""
-        return bool(np.isin(hash_numbers(after.hash()), [*self._history, *hash_numbers(self._position.hash())]).any())
 
     def advance(self, move: int) -> None:
         """Plays a move at the root; what the tree knows of the position that results is kept, and `retreat` goes back.
 
         A move that the tree has not tried begins an empty one, from which nothing leads back; so does any where there are
-        restrictions, which are of moves from the root.
+        restrictions, which are of moves from the root, and in a search one move deep, which knows nothing of what follows.
 
         Raises:
           TypeError, ValueError: the move is no integer, illegal, or repeats an earlier position of the game.
         """
         self._rounds.abandon()
-        tree, move = self._tree, checks.integer("move", move, 0, self._tree.moves - 1)
-        child = tree.child(tree.root, move)
-        known = child != NONE and tree[child]["state"] == READY  # then the tree has its position, which repeats none
-        after = self._position_of(child) if known else self._play(move)
-        if not known and move != tree.moves - 1 and self._repeats(after):
-            raise ValueError(f"move {move} repeats an earlier position of the game (positional superko)")
-        before = self._position, self._history
-        root_hash = tree[tree.root]["hash"] if tree.ready else hash_numbers(self._position.hash())
-        history = np.append(self._history, root_hash)
-        if known and self.restrictions is None:
-            tree.keep(move)
-            self._earlier.append(before)
-            self._position, self._history = after, history
-            self._rounds.begin(tree, after, history)
+        move = checks.integer("move", move, 0, self.tree.moves - 1)
+        after, history, known = self._rooted.after(move)
+        if known and self.restrictions is None and self.depth > 1:
+            threads.whole(self._follow, move, after, history)
         else:
-            self._plant(after, history, move)
+            threads.whole(self._plant, after, history, move)
 
-    def _position_of(self, node: int) -> Position:
-        x, words, black = self._tree[[node]], self._tree.memory.words[[node]], np.array([self._black_moves(node)])
-        return positions_of(self._position.size, words, x["ko"], x["passes"], black)
+    def _follow(self, move: int, after: Position, history: np.ndarray) -> None:
+        """Goes on below a move that the tree knows."""
+        self._rooted.follow(move, after, history)
+        self._begin()
+
+    def knows(self, move: int) -> bool:
+        """Whether the tree has the position that a move at the root leads to: the move has been tried, and where the tree is full
+        it has not been forgotten."""
+        return self._rooted.knows(move)
+
+    def positions_of(self, nodes: np.ndarray) -> Position:
+        """The positions of some nodes of the tree, int [n], that have had playouts; of numpy arrays."""
+        return self._rooted.positions_of(nodes)
 
     def retreat(self) -> bool:
         """Goes back to the root before the last `advance`, with what the tree knows there; whether it was still held.
@@ -380,11 +374,13 @@ class Search:
         counts for them too, but for their RAVE statistics.
         """
         self._rounds.abandon()
-        if not self._tree.go_back():
-            return False
-        self._position, self._history = self._earlier.pop()
-        self._rounds.begin(self._tree, self._position, self._history)
-        return True
+        return threads.whole(self._go_back)
+
+    def _go_back(self) -> bool:
+        back = self._rooted.go_back()
+        if back:
+            self._begin()
+        return back
 
     def line_to(self, position: Position, history=None, most: int = 2) -> tuple[int, ...] | None:
         """The shortest line of at most so many moves that the tree holds from its root to a position; None without one.
@@ -399,26 +395,9 @@ class Search:
         """
         check_one_position(position, may_be_over=True)
         most = checks.integer("most", most, 0)
-        if position.size != self._position.size:
-            raise ValueError(f"position must be of size {self._position.size}, not {position.size}")
-        tree, (words, ko, passes, black) = self._tree, (x[0] for x in Leaves.arguments_of(position))
-        wanted, known = hash_numbers(history), len(self._history)
-        if not 0 <= len(wanted) - known <= most or not np.array_equal(wanted[:known], self._history):
-            return None
-        level: list[tuple[int, tuple[int, ...]]] = [(tree.root, ())]
-        for before in wanted[known:]:
-            on_the_way = [(node, line) for node, line in level if tree[node]["hash"] == before]
-            level = [(int(n), (*line, int(m))) for node, line in on_the_way for m, n in zip(*tree.children(node))]
-        for node, line in level:
-            x = tree[node]
-            if x["state"] == READY and (tree.memory.words[node] == words).all() and (x["ko"], x["passes"]) == (ko, passes):
-                return line if self._black_moves(node) == black else None
-        return None
-
-    def _black_moves(self, node: int) -> bool:
-        """Whether Black is to move at a node."""
-        tree, black = self._tree, bool(np.asarray(self._position.to_play)[0] == BLACK)
-        return black == bool((tree[node]["depth"] - tree[tree.root]["depth"]) % 2 == 0)
+        if position.size != self.position.size:
+            raise ValueError(f"position must be of size {self.position.size}, not {position.size}")
+        return self._rooted.line_to(position, hash_numbers(history), most)
 
     def variation(self, move: int | None = None, most: int = 20) -> list[int]:
         """The principal variation: the most visited moves from the root, or from `move` on, `most` of them at most.
@@ -428,18 +407,19 @@ class Search:
         """
         if move is not None:
             return self.variations([move], most)[0]
-        return self._tree.variation(None, checks.integer("most", most, 0))
+        return self.tree.variation(None, checks.integer("most", most, 0))
 
     def variations(self, moves: Sequence[int] | np.ndarray, most: int = 20) -> list[list[int]]:
         """`variation` from each of some moves on."""
         most = checks.integer("most", most, 0)
         if not len(moves):  # of no type
             return []
-        return self._tree.variations(checks.integers("move", moves, (len(moves),), 0, self._tree.moves - 1), most)
+        return self.tree.variations(checks.integers("move", moves, (len(moves),), 0, self.tree.moves - 1), most)
 
     def statistics(self) -> RootStatistics:
         """The root's statistics, without the visits that rounds under way have not brought results for."""
-        return RootStatistics.of(self._tree, self._black_moves(self._tree.root), self.komi)
+        losses, playouts = self.virtual_losses, self.playouts_per_leaf
+        return RootStatistics.of(self.tree, self._rooted.black_to_move, self.komi, losses, playouts)
 
     def __enter__(self) -> Self:
         return self
@@ -455,12 +435,12 @@ class Search:
     def _plant(self, position: Position, history: np.ndarray, move: int = NONE) -> None:
         """Makes a position the root of an empty tree; `move` led to it, where that is known. Nothing changes where there is no
         memory for it."""
-        self._tree = self._new_tree()
-        self._position, self._history = position, history
-        self._tree[self._tree.root]["move"] = move
-        # The earlier roots, the last one last: the last ones are those that the tree still holds.
-        self._earlier: collections.deque[tuple[Position, np.ndarray]] = collections.deque(maxlen=MOST_HELD)
-        self._rounds.begin(self._tree, position, self._history)
+        self._rooted = RootedTree(self._new_tree(), position, history, move)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Has rounds begin at the root."""
+        self._rounds.begin(self.tree, self.position, self.history)
 
     def _stopping(self, deadline: float | None, stop: Callable[[], bool] | None) -> bool:
         # What the first moves bring is always awaited: without that one move is as good as another.

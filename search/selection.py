@@ -42,7 +42,13 @@ def _check_numbers(rule: "UCB1 | Rave", *names: str) -> None:
 class UCB1:
     """Upper confidence bounds, `Q + exploration * sqrt(ln(parent visits) / visits)`: UCT as in Teresa, a C program.
 
-    An unvisited move is worth `first_play`, instead of infinity.
+    Args:
+      exploration: a number from 0.
+      first_play: what an unvisited move is worth, instead of infinity; a number from 0.
+      knowledge: prior playouts of moves; None without any.
+
+    Raises:
+      ValueError: a number is out of range.
     """
 
     exploration: float = 0.35

@@ -13,7 +13,7 @@ from jaxgo.board.coordinates import coordinate
 from search.choice import Choice, Limits, Player
 from search.game import Game, IllegalMove
 from search.in_steps import Clock, Steps, alone
-from search.records import as_record
+from search.records import as_record, score_as_result
 
 #: How a game ends, and what stands for it in a record's result where a player lost without being beaten on the board.
 SCORE, TOO_LONG, RESIGNATION, TIME, ILLEGAL, FAILURE = "score", "too long", "resignation", "time", "illegal move", "failure"
@@ -82,7 +82,7 @@ class Played:
         """As in SGF: B+3.5, W+R, B+T (time), W+F (an illegal move, a failure), 0 for a draw."""
         if self.ending in _LETTERS:
             return f"{'B' if self.winner == 1 else 'W'}+{_LETTERS[self.ending]}"
-        return result_of(self.game.score())
+        return score_as_result(self.game.score())
 
 
 def play_game(
@@ -184,8 +184,3 @@ def describe(choice: Choice, colour: int, size: int) -> str:
     name = "Black" if colour == 1 else "White"
     line = " ".join(coordinate(point, size) for point in choice.variation)
     return f"{name} wins {100 * choice.win_rate:.1f} % of {choice.playouts:,} playouts; {line}; "
-
-
-def result_of(score: float) -> str:
-    """A score for Black in points as SGF has it: B+3.5, W+2, or 0 for a draw."""
-    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):.12g}"

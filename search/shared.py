@@ -10,6 +10,7 @@ Nothing here locks: one thread drives all searches of a device, step by step (`S
 import collections
 import dataclasses
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from jaxgo.base import checks
 from jaxgo.playing.policies.in_order import Policies, each_of
 from jaxgo.running.leaf_results import Rows
 from jaxgo.running.request import Devices
+from search.choice import MOST_VISITS
 from search.turns import Turns
 
 if TYPE_CHECKING:
@@ -128,7 +130,11 @@ class SharedLeaves:
 
     def seat(self, owner=None, priority: int = 0) -> "Seat":
         """The device as the searches of one owner see it, by default one of its own; those of higher priority come first among
-        his."""
+        his.
+
+        Raises:
+          TypeError: the owner is no object of a class, such as of one's own: it must be hashable, and take weak references.
+        """
         return Seat(self, owner, priority)
 
     def share(self, size: int, leaves: int, playouts: int, *, moves: bool, policy: Policies = None) -> "Share":
@@ -148,8 +154,16 @@ class SharedLeaves:
             self._send()
 
     def run(self, searches: Sequence[tuple["Search", int]], stop: Callable[[], bool] = lambda: False) -> None:
-        """Runs searches on this device until the root of each has had so many playouts, or `stop` says so."""
+        """Runs searches on this device until the root of each has had so many playouts, or `stop` says so.
+
+        Raises:
+          TypeError, ValueError: a search is of another device, or a number of playouts is none.
+        """
         left = list(searches)
+        for search, visits in left:
+            checks.integer("visits", visits, 0, MOST_VISITS)
+            if not search.plays_on(self):
+                raise ValueError(f"searches must play on this device, which {search!r} does not")
         try:
             while left and not stop():
                 for search, visits in left:
@@ -166,16 +180,20 @@ class SharedLeaves:
 
     def _send(self) -> None:
         """Sends one call: the leaves that `_choose` chooses."""
-        chosen = self._choose()
+        self._forget_sent()  # where Ctrl-C came below
+        if not self._waiting:
+            return
+        chosen, start = self._choose(), 0
         columns = np.concatenate([request.columns for request in chosen], axis=1)
         call = _Call(self._leaves, self._leaves.begin(columns), self._on_done)  # where that fails, they wait as before
-        gone = set(chosen)
-        self._waiting = collections.deque(request for request in self._waiting if request not in gone)
-        start = 0
-        for request in chosen:
-            request.call, request.rows = call, slice(start, start + request.count)
-            start = request.rows.stop
         self._under_way.append(call)
+        for request in chosen:
+            request.rows = slice(start, start + request.count)
+            request.call, start = call, request.rows.stop
+        self._forget_sent()
+
+    def _forget_sent(self) -> None:
+        self._waiting = collections.deque(request for request in self._waiting if request.call is None)
 
     def _choose(self) -> list[_Request]:
         """What goes into the next call: requests of owners one after the other, as long as there is room.
@@ -205,14 +223,25 @@ class SharedLeaves:
             self._waiting.remove(request)
 
 
+def check_device(device) -> None:
+    """TypeError unless it is a device that searches share, a seat of one, or what stands in for one; or None."""
+    if device is not None and not hasattr(device, "share"):
+        raise TypeError(f"device must be a search.shared.SharedLeaves, not {device!r}")
+
+
 class Seat:
     """An owner's place at the device: what `search.Search` takes as its device."""
 
     def __init__(self, shared: SharedLeaves, owner, priority: int):
         self._shared, self.owner, self.priority = shared, self if owner is None else owner, priority
+        try:
+            weakref.WeakKeyDictionary({self.owner: None})
+        except TypeError as error:
+            text = f"owner must be an object that is hashable and takes weak references, not {owner!r}: {error}"
+            raise TypeError(text) from None
 
     def share(self, size: int, leaves: int, playouts: int, *, moves: bool, policy: Policies = None) -> "Share":
-        """The device as one search sees it.
+        """The device as one search sees it; `policy` is None, or the device's own.
 
         Raises:
           ValueError: the search is of another shape than the device, or of another policy.
@@ -221,7 +250,7 @@ class Seat:
         mine, others = (device.size, device.playouts, device.moves), (size, playouts, moves)
         if mine != others:
             raise ValueError(f"the shared device is for (size, playouts_per_leaf, moves) = {mine}, the search for {others}")
-        if [*map(id, each_of(policy))] != [*map(id, each_of(self._shared._policy))]:
+        if policy is not None and [*map(id, each_of(policy))] != [*map(id, each_of(self._shared._policy))]:
             raise ValueError(f"the shared device plays by the policy {self._shared._policy!r}, the search by {policy!r}")
         checks.integer("leaves", leaves, 1, device.leaves)
         return Share(self._shared, self, leaves)
@@ -233,6 +262,10 @@ class Share:
     def __init__(self, shared: SharedLeaves, seat: Seat, leaves: int):
         self._shared, self._seat, device = shared, seat, shared._leaves
         self.leaves, self.playouts, self.moves = leaves, device.playouts, device.moves
+
+    def is_of(self, shared: SharedLeaves) -> bool:
+        """Whether it is a share of this device."""
+        return self._shared is shared
 
     @property
     def busy_seconds(self) -> float:

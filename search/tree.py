@@ -1,10 +1,12 @@
 """A search's tree: its memory, and what programs read of it."""
 
 import functools
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
 
+from jaxgo.base.memory import KEPT, came_free
 from jaxgo.board.geometry import geometry
 from search import nodes, rows
 from search.compiled import brief, compiled, keep_loops, part, plain
@@ -19,7 +21,9 @@ from search.nodes import (
     child_of,
     first_child,
     give_up_earliest,
+    has_bit,
     next_child,
+    note_child,
     unlink,
 )
 from search.rows import count_move, holds, read_moves, read_rave
@@ -50,6 +54,7 @@ class Tree:
             self.memory = _memory(size, limit, colours, legal, fractions, priors)
         except MemoryError:
             raise MemoryError(f"memory must be what the system can give, not {limit} bytes") from None
+        weakref.finalize(self, came_free, sum(x.nbytes for x in self.memory if x.nbytes <= KEPT)).atexit = False
         #: The same as compiled functions take it that are called often.
         self.arrays = plain(self.memory)
         self._visits, self._states = self.memory.nodes["visits"], self.memory.nodes["state"]
@@ -112,11 +117,21 @@ class Tree:
         _moves(self.arrays, node, out)
         return out.astype(np.int64)
 
-    def found(self, node: int) -> np.ndarray:
+    def found(self, node: int, losses: int, playouts: int) -> np.ndarray:
         """float64 [4, M]: what the playouts through each move of a node have brought, without those on their way: their number,
-        the mover's results, the sum of his leads on the board, and of these leads' squares."""
-        out = np.zeros((4, self.moves))
-        _found(self.memory.nodes, node, out)
+        the mover's results, the sum of his leads on the board, and of these leads' squares.
+
+        Args:
+          node: its number.
+          losses: of so many playouts on their way so many count as lost at the node meanwhile.
+          playouts: see there.
+
+        Of a move whose node a full tree has forgotten the playouts' number and results are known all the same; what their leads
+        were is taken from those that its node has had since, and is NaN where there are none.
+        """
+        out, held = np.zeros((4, self.moves)), np.empty((2, self.moves))
+        _moves(self.arrays, node, held)
+        _found(self.memory.nodes, self.memory.open[node], node, losses, playouts, held, out)
         return out
 
     def open(self, node: int) -> np.ndarray:
@@ -162,7 +177,7 @@ class Tree:
         self.variation(None, 1)
         self.children(self.root)
         self.visits(self.root)
-        self.found(self.root)
+        self.found(self.root, 1, 1)
         if self.rave_colours:
             self.rave(self.root)
         self.keep(0)
@@ -195,25 +210,28 @@ def _memory(size: int, limit: int, colours: int, legal: bool, fractions: bool, p
     are used."""
     moves, words = size * size + 1, 2 * geometry(size).num_words
     bits, number = -(-moves // 32), 4
-    pools, book = np.zeros(4, nodes.POOL), np.zeros(1, nodes.BOOK)
+    pools, book = np.zeros(len(nodes.POOLS), nodes.POOL), np.zeros(1, nodes.BOOK)
     node = nodes.NODE.itemsize + 4 * (words + bits + 2 * bits * legal) + 2 * moves * priors
     # Of each, the number of a free one, too.
     kind, values = np.dtype(np.float32 if fractions else np.uint16), 2 * (colours + 1) * moves
     first = np.dtype(np.float32 if fractions else np.uint8), 2 if fractions else 1
-    pools["bytes"] = np.array([node, first[0].itemsize * colours * first[1] * moves, kind.itemsize * values, 8 * values]) + number
+    of_first = first[0].itemsize * colours * first[1] * moves
+    pools["bytes"] = np.array([node, of_first, kind.itemsize * values, 4 * values, 8 * values, 4 * moves]) + number
     limit = min(limit, MOST_NODES * int(pools["bytes"][NODES]))
     most = limit // pools["bytes"]
     most = np.minimum(most, most[NODES])
     book["limit"], book["root"], book["earlier"], book["dead"] = limit, NONE, NONE, NONE
-    book["wide_from"] = rows.WIDE_FROM_FLOATS if fractions else rows.WIDE_FROM
+    book["middle_from"], book["wide_from"] = rows.WIDE_FROM if fractions else rows.MIDDLE_FROM, rows.WIDE_FROM
     # Nodes and rows are filled when they are taken.
     return Memory(
         nodes=np.empty(most[0], nodes.NODE), words=np.empty((most[0], words), np.uint32),
         open=np.empty((most[0], bits), np.uint32),
         legal=np.empty((most[0] * legal, 2, bits), np.uint32), priors=np.empty((most[0] * priors, 2, moves), np.uint8),
         first=np.empty((most[1], colours, first[1], moves), first[0]),
-        narrow=np.empty((most[2], colours + 1, 2, moves), kind), wide=np.empty((most[3], colours + 1, 2, moves)),
-        spare=np.empty((4, most[0]), np.int32), pools=pools, book=book,
+        narrow=np.empty((most[2], colours + 1, 2, moves), kind),
+        middle=np.empty((most[3] * (not fractions), colours + 1, 2, moves), np.float32),
+        wide=np.empty((most[4], colours + 1, 2, moves)), children=np.empty((most[5], moves), np.int32),
+        spare=np.empty((len(pools), most[0]), np.int32), pools=pools, book=book,
     )  # fmt: skip
 
 
@@ -265,15 +283,26 @@ def _rave(arrays, node, out):
 
 
 @brief
-def _found(nodes, node, out):
-    """Adds up in float64 [4, M] what `Tree.found` returns."""
+def _found(nodes, open_moves, node, losses, playouts, held, out):
+    """Adds up in float64 [4, M] what `Tree.found` returns; `held` is what the node knows of its moves, float64 [2, M]."""
     child = first_child(nodes, node)
     while child != NONE:
         x = nodes[child]
         visits = x.visits - x.pending
         out[0, x.move], out[1, x.move] = visits, 2 * visits - x.wins
         out[2, x.move], out[3, x.move] = -x.leads, x.squares
+        # Of playouts on their way the node counts some as lost; what else it knows of and the child does not, was of a node that
+        # was there before this child.
+        all_of_it, held[0, x.move] = held[0, x.move] - x.pending * losses / playouts, 0.0
+        if all_of_it > visits:
+            share = all_of_it / visits if visits > 0 else np.nan
+            out[0, x.move], out[1, x.move] = all_of_it, held[1, x.move]
+            out[2, x.move], out[3, x.move] = share * out[2, x.move], share * out[3, x.move]
         child = next_child(nodes, child)
+    for move in range(held.shape[1]):
+        # Of one that is struck there may be playouts on their way, and has never been a result.
+        if held[0, move] > 0 and has_bit(open_moves, move):
+            out[0, move], out[1, move], out[2, move], out[3, move] = held[0, move], held[1, move], np.nan, np.nan
 
 
 @brief
@@ -318,6 +347,7 @@ def go_back(memory):
         book.earlier, book.held = above, book.held + 1
         return False
     book.root, x.parent, x.sibling, y.first, y.sibling = above, above, y.first, node, NONE
+    note_child(memory, above, np.int64(x.move), node)
     count_child(memory, above, node, np.int64(1))
     return True
 

@@ -7,9 +7,11 @@ the package's arithmetic fails instead of costing speed or accuracy.
 import gc
 import os
 import pathlib
+import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.compiling import compile_for_many_playouts, compile_lightly, trace_all
 
@@ -27,6 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Makes JAX strict."""
     import jax
 
+    # The same examples every time, whatever the machine's load; a database of earlier ones would say something else the next time.
+    settings.register_profile("ours", deadline=None, derandomize=True, database=None)
+    settings.load_profile("ours")
     # Tracing makes objects by the million: at Python's own threshold 10 % of the time goes into looking for garbage among them.
     gc.set_threshold(100_000)
     jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -51,4 +56,13 @@ def many_playouts() -> Iterator[None]:
     """From here to the end of the module, programs are compiled for many playouts: longer, and they play twenty times as fast."""
     with pytest.MonkeyPatch.context() as patch:
         compile_for_many_playouts(patch)
+        yield
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also where tests run in the background of a shell, which has it ignored."""
+    from jaxgo.base.signals import handled
+
+    with handled(signal.default_int_handler, signal.SIGINT):
         yield

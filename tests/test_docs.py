@@ -1,11 +1,15 @@
 """The README and the pages of `docs/`: their Python runs, their links lead somewhere, Sphinx makes a site without a warning."""
 
+import argparse
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
 import pytest
+
+from jaxgo import cli
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -22,6 +26,41 @@ def test_the_examples_run(page, capsys):
     if page.stem == "README":
         assert printed.startswith("Black wins 0.")
         assert names["tree"].visits >= 50_000
+
+
+def _command_lines() -> list[tuple[str, str]]:
+    """Each command line of the pages and of the commands' help, and where it stands."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"^```(?:sh|bash|console)\n(.*?)^```", page.read_text("utf-8"), re.S | re.M):
+            for line in block.replace("\\\n", " ").splitlines():
+                if match := re.search(r"(?:^|[ /])jaxgo +([a-z].*)", line):
+                    found.append((match[1], page.name))
+    for name, entry in cli._entries().items():
+        parser = argparse.ArgumentParser()
+        cli._load(entry).add_arguments(parser)
+        for line in (parser.epilog or "").splitlines():
+            if match := re.match(r"  jaxgo +([a-z].*)", line):
+                found.append((match[1], f"jaxgo {name} --help"))
+    return found
+
+
+def test_command_lines_are_understood(monkeypatch, tmp_path):
+    """Those of the pages and of the help, with all their options; nothing is done. What follows two blanks is a remark."""
+    lines = _command_lines()
+    assert len(lines) > 50 and {"README.md", "players.md", "collections.md"} <= {where for _, where in lines}
+    monkeypatch.chdir(tmp_path)  # folders that options name are looked at
+    for line, where in lines:
+        words = shlex.split(re.split(r"  +|[|<>#]", line)[0])
+        parser = argparse.ArgumentParser(exit_on_error=False)
+        parser.error = lambda message, told=f"{where}: jaxgo {line}": pytest.fail(f"{told}: {message}")
+        cli._load(cli._entries()[words[0]]).add_arguments(parser)
+        parser.parse_args(words[1:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_nothing_is_left_to_be_filled_in(page):
+    assert not re.findall(r"@[A-Z0-9]+@|TODO|XXX", page.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

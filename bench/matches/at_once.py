@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.hardware import usable_cores
-from bench.matches.contestants import Bot, Contestant
+from bench.matches.contestants import Bot, Conditions, Contestant
 from bench.matches.playing import Match, play_in_steps
 from jaxgo.backends.choice import backend_of, workers_of
 from search.in_steps import Clock, Steps, side_by_side
@@ -51,7 +51,15 @@ def play_all(
     """
 
     def begin(match: Match, number: int) -> Callable[[Clock], Steps[tuple[dict, bytes]]]:
-        together = dataclasses.replace(match, conditions=dataclasses.replace(match.conditions, side_by_side=True))
+        together = dataclasses.replace(match, conditions=_together(match))
         return lambda clock: play_in_steps(together, number, clock, moved)
 
+    for match in {id(match): match for match, _ in games}.values():
+        for contestant in match.contestants:
+            contestant.compile(_together(match))  # of each kind once
     return side_by_side((begin(*game) for game in games), most, stop)
+
+
+def _together(match: Match) -> Conditions:
+    """A match's conditions for games side by side."""
+    return dataclasses.replace(match.conditions, memory=None)

@@ -20,6 +20,7 @@ from bench.matches.playing import Match
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
 from jaxgo.cli import UsageError
+from search.cluster import room_of_nodes
 
 #: So often a game, or a worker that begins, is lost before that is taken for no accident.
 MOST_LOSSES = 3
@@ -40,12 +41,11 @@ class Cluster:
 
     def __init__(self, ray: Any, cores: int):
         self._ray, self._cores = ray, cores
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        self._on_gpus = any(node.get("GPU") for node in nodes)
-        places = [min(int(node.get("CPU", 0)) // cores, int(node.get("GPU", 0)) if self._on_gpus else 1 << 30) for node in nodes]
-        self.places = sum(places)
+        self._on_gpus = any(node["Resources"].get("GPU") for node in ray.nodes() if node["Alive"])
+        of_nodes = room_of_nodes(ray, cores, on_gpus=self._on_gpus)
+        self.places = sum(of_nodes)
         """Games at a time, at most: on as many cores, or GPUs with as many cores, as there are."""
-        self.places_of_node = max(places, default=0)
+        self.places_of_node = max(of_nodes, default=0)
         """Of the largest node."""
         if not self.places:
             with_gpu = " with a GPU" if self._on_gpus else ""
@@ -54,7 +54,7 @@ class Cluster:
     def play_all(
         self, games: Sequence[tuple[Match, int]], workers: int, stop: Callable[[], bool]
     ) -> Iterator[tuple[dict, bytes]]:  # fmt: skip
-        """What `bench.matches.pool.play_all` does, by so many workers of the cluster.
+        """What `bench.matches.pool.play_all` does, by so many workers of the cluster; what has ended is told in any case.
 
         Raises:
           RuntimeError: a game, or workers that begin, are lost again and again; or jaxgo is of another version there.
@@ -88,6 +88,7 @@ class Cluster:
                     try:
                         found = ray.get(reference)
                     except ray.exceptions.RayTaskError as error:  # not that it was lost, but what it raised
+                        yield from self._ended(awaited)
                         raise error.cause or RuntimeError(str(error)) from error
                     except ray.exceptions.RayError as error:
                         actors.remove(actor)
@@ -109,9 +110,19 @@ class Cluster:
                 while idle and waiting:
                     actor, game = idle.pop(), waiting.popleft()
                     awaited[actor.play.remote(*game)] = actor, game
+            yield from self._ended(awaited)
         finally:
             for actor in actors:
                 ray.kill(actor)
+
+
+    def _ended(self, awaited: dict[Any, tuple[Any, tuple[Match, int] | None]]) -> Iterator[tuple[dict, bytes]]:
+        """The games that have ended among what is awaited."""
+        of_games = [reference for reference, (_, game) in awaited.items() if game is not None]
+        done = self._ray.wait(of_games, num_returns=len(of_games), timeout=0)[0] if of_games else []
+        for reference in done:
+            with contextlib.suppress(self._ray.exceptions.RayError):
+                yield self._ray.get(reference)
 
 
 class Player:

@@ -18,7 +18,7 @@ from search.choice import Limits
 from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
 from search.lessons import any_learns
-from search.players import has_tree, is_flat, make_player, rule_of
+from search.players import Player, has_tree, is_flat, make_player, rule_of
 from search.round_size import suited
 from search.selfplay import Limited, seed_of
 from search.shared import SharedLeaves
@@ -47,10 +47,8 @@ class Conditions:
     """For each move, None without a clock."""
     grace: float
     """Seconds that a move may take beyond these."""
-    memory: int
-    """Bytes that one tree may take."""
-    side_by_side: bool = False
-    """Whether many games are played together in this process."""
+    memory: int | None
+    """Bytes that one tree may take; None where many games are played together in this process, and each tree has all it needs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +78,8 @@ class Draws:
 
 #: The devices that bots with trees share in this process, where games are played side by side.
 _shared: dict[tuple, SharedLeaves] = {}
+#: Kinds of bots whose searches have been compiled there.
+_compiled: set[tuple] = set()
 #: Leaves of a call there, for each of a round.
 ROUNDS = 4
 
@@ -130,18 +130,38 @@ class Bot:
           conditions: of the game.
           draws: names its random numbers.
         """
+        player = self._player(conditions, draws)
+        if conditions.memory is not None and (self.has_tree or self.limits.seconds is not None):
+            player.compile(conditions.size)
+        return Limited(player, self.limits)
+
+    def compile(self, conditions: Conditions) -> None:
+        """Compiles its search, where movers side by side do not, so that it is not among what their moves take."""
+        if not self.has_tree:
+            return
+        how, rule = (self.options.get(name) for name in ("leaves", "playouts_per_leaf")), self._rule
+        kind = conditions.size, self.bot, type(rule), rule.credit, rule.knowledge is None, *how, id(self.options.get("policy"))
+        if kind not in _compiled:
+            self._player(conditions, Draws(0, 1, 0)).compile(conditions.size)
+            _compiled.add(kind)
+
+    def _player(self, conditions: Conditions, draws: Draws) -> Player:
         random, size, of_place = self.random(draws, conditions.size), conditions.size, {"memory": conditions.memory}
         if self.has_tree and self.limits.seconds is None:
             of_place["visits"] = self.limits.visits  # so that rounds are the same on a device of its own and on a shared one
-        if conditions.side_by_side and self.has_tree:
+        if conditions.memory is None and self.has_tree:
             of_place |= {"memory": self.memory(size), "device": self._device(size)}
-        player = make_player(self.bot, komi=conditions.komi, **random, **self.options, **of_place)
-        if not conditions.side_by_side and (self.has_tree or self.limits.seconds is not None):
-            player.compile(size)
-        return Limited(player, self.limits)
+        return make_player(self.bot, komi=conditions.komi, **random, **self.options, **of_place)
+
+    def least_memory(self, size: int) -> int:
+        """Bytes that its tree must have, 0 without one."""
+        return memory_for(size, self._rule, 0) if self.has_tree else 0
 
     def memory(self, size: int) -> int:
-        """Bytes of its tree, where its moves are chosen in batches: room enough that it never has to forget anything."""
+        """Bytes with which its tree never has to forget anything; 0 without a tree, and where a clock runs, on which its games
+        depend anyway."""
+        if not self.has_tree or self.limits.seconds is not None:
+            return 0
         leaves = -(-self.limits.visits // self.options["playouts_per_leaf"]) + 2 * self.options["leaves"]
         return memory_for(size, self._rule, leaves)
 
@@ -175,6 +195,12 @@ class Program:
 
     in_batches = False
 
+    def least_memory(self, size: int) -> int:
+        """Its memory is its own affair."""
+        return 0
+
+    memory = least_memory
+
     def random(self, draws: Draws, size: int) -> dict[str, int]:
         """What names its random numbers, where it takes a seed."""
         return draws.own_seed
@@ -185,7 +211,7 @@ class Program:
         Raises:
           EngineError: it has not.
         """
-        engine = engine_for(self.command, conditions, **self.random(draws, conditions.size))
+        engine = engine_for(self.command, conditions, role=f"player {draws.side}", **self.random(draws, conditions.size))
         return EngineMover(engine, conditions.seconds, conditions.grace)
 
 
@@ -195,14 +221,14 @@ Contestant = Bot | Program
 _engines: dict[str, Engine] = {}
 
 
-def engine_for(command: str, conditions: Conditions, seed: int, role: str = "player") -> Engine:
+def engine_for(command: str, conditions: Conditions, seed: int, role: str) -> Engine:
     """An engine that has begun a game.
 
     Args:
       command: its command line.
       conditions: of the game.
       seed: of its random numbers, where it takes one.
-      role: engines of different roles are different processes.
+      role: engines of different roles are different processes: the players of a game, who may be of one command, and its referee.
 
     Raises:
       EngineError: it cannot be started, or does not play under these conditions.
@@ -210,7 +236,11 @@ def engine_for(command: str, conditions: Conditions, seed: int, role: str = "pla
     found = _engines.get(role + command)
     if found is None or not found.running:
         found = _engines[role + command] = Engine(command)
-    found.begin(conditions.size, conditions.komi, seed)
+    try:
+        found.begin(conditions.size, conditions.komi, seed)
+    except EngineError:
+        found.close()
+        raise
     return found
 
 

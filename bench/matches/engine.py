@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from jaxgo.board.coordinates import coordinate, point
+from jaxgo.records.sgf import without_controls
 from search.choice import Choice, passing
 from search.game import Game
 from search.in_steps import Steps
@@ -110,6 +111,7 @@ class Engine:
           EngineError: the engine refuses the command, or has ended.
         """
         deadline = time.monotonic() + seconds
+        self._check_silence()
         try:
             self._process.stdin.write(command + "\n")
             self._process.stdin.flush()
@@ -137,8 +139,17 @@ class Engine:
                     raise EngineError(f"its answer to {command!r} does not end")
         text = "\n".join([lines[0][1:].lstrip(), *lines[1:]])
         if lines[0].startswith("?"):
-            raise EngineError(f"it refuses {command!r}: {text or 'without saying why'}")
+            raise EngineError(f"it refuses {command!r}: {_brief(text) or 'without saying why'}")
         return text
+
+    def _check_silence(self) -> None:
+        """That it has said nothing since its last answer: every further answer would be taken for that to another command."""
+        with contextlib.suppress(queue.Empty):
+            while (line := self._lines.get_nowait()) is not None:
+                if line.strip():
+                    self.close()
+                    raise EngineError(f"it says what it was not asked: {_brief(line)!r}")
+            self._lines.put(None)
 
     @property
     def running(self) -> bool:
@@ -174,7 +185,7 @@ class Engine:
             return float(found[2]) * (1 if found[1] == "B" else -1)
         if text.lower() in ("0", "draw", "jigo"):
             return 0.0
-        raise EngineError(f"its final_score is {text!r}")
+        raise EngineError(f"its final_score is {_brief(text)!r}")
 
     def close(self) -> None:
         """Ends it, and whatever it has started."""
@@ -237,25 +248,35 @@ class EngineMover:
         yield from ()
         return self._move(game)
 
+    def _tell_the_time(self, colour: int, deadline: float) -> None:
+        """Says what is left, where that is a command; who does not take it in this form may play all the same."""
+        if self.seconds is not None and "time_left" in self.engine.commands:
+            try:
+                self.engine.ask(f"time_left {_LETTERS[colour]} {math.ceil(self.seconds)} 1", deadline - time.monotonic())
+            except EngineError:
+                if not self.engine.running:
+                    raise
+
     def _move(self, game: Game) -> Choice:
         patience = PATIENCE if self.seconds is None else self.seconds + self.grace
         deadline = time.monotonic() + patience
         try:
             for colour, move in game.moves[self._told :]:
                 self.engine.play(colour, move, game.size, deadline - time.monotonic())
-            if self.seconds is not None and "time_left" in self.engine.commands:
-                self.engine.ask(f"time_left {_LETTERS[game.to_play]} {math.ceil(self.seconds)} 1", deadline - time.monotonic())
+            self._tell_the_time(game.to_play, deadline)
             answer = self.engine.ask(f"genmove {_LETTERS[game.to_play]}", deadline - time.monotonic()).strip()
         except NoAnswer as error:
             raise Forfeit(FAILURE if self.seconds is None else TIME, str(error)) from None
         except EngineError as error:
+            self.engine.close()  # it is started anew: who knows what it takes the game for
             raise Forfeit(FAILURE, str(error)) from None
         if answer.lower() == "resign":
             return dataclasses.replace(passing(game.size**2), resign=True)
         try:
             move = point(answer, game.size)
         except ValueError:
-            raise Forfeit(FAILURE, f"its move {answer[:STDERR_WIDTH]!r} is none") from None
+            self.engine.close()
+            raise Forfeit(FAILURE, f"its move {_brief(answer)!r} is none") from None
         self._told = len(game.moves) + 1
         return dataclasses.replace(passing(game.size**2), move=move, variation=[move])
 
@@ -307,7 +328,12 @@ def _read_errors(process: subprocess.Popen, lines: "collections.deque[str]") -> 
     with contextlib.suppress(OSError, ValueError), process.stderr as errors:
         for line in _pieces(errors):
             if line.strip():
-                lines.append(line.strip()[:STDERR_WIDTH])
+                lines.append(_brief(line))
+
+
+def _brief(text: str) -> str:
+    """What an engine says, for people: one line of bounded length, without characters that a terminal acts on."""
+    return without_controls(" ".join(text.split()))[:STDERR_WIDTH]
 
 
 def _pieces(stream: TextIO) -> Iterator[str]:

@@ -7,7 +7,6 @@
 """
 
 import contextlib
-import fcntl
 import io
 import json
 import os
@@ -35,15 +34,14 @@ class Journal:
         self._folder, self._name = pathlib.Path(folder), folder
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            new = not (self._folder / CONDITIONS).exists()
-            if new and any(path.name not in (GAMES, f".{CONDITIONS}.part") for path in self._folder.iterdir()):
+            if self._new and any(path.name not in (GAMES, f".{CONDITIONS}.part") for path in self._folder.iterdir()):
                 raise UsageError(f"the folder {folder!r} holds other files but no {CONDITIONS}; choose an empty one")
             self._file = (self._folder / GAMES).open("ab+", buffering=0)  # what cannot be written is not kept for later
         except OSError as error:
             raise UsageError(f"the folder {folder!r} cannot be used: {error.strerror}") from error
         try:
             self._lock()
-            if new:
+            if self._new:  # now that nobody else can begin a match here
                 documents.write(self._folder / CONDITIONS, conditions)
             else:
                 self._compare(conditions)
@@ -86,12 +84,15 @@ class Journal:
         """Gives the folder free."""
         self._file.close()
 
+    @property
+    def _new(self) -> bool:
+        """Whether the folder holds no match yet."""
+        return not (self._folder / CONDITIONS).exists()
+
     def _lock(self) -> None:
-        """Takes the folder for this process."""
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"the folder {self._name!r} is in use by another match") from None
+        """Takes the folder for this process, where its file system has locks."""
+        if not files.take(self._file.fileno()):
+            raise UsageError(f"the folder {self._name!r} is in use by another match")
 
     def _compare(self, conditions: dict) -> None:
         """That the folder's match is this one."""
@@ -104,6 +105,7 @@ class Journal:
         for name in sorted({*held, *given}, key=lambda name: (name in told_by_others, name)):
             if held.get(name) != given.get(name):
                 difference = f"{name} {held.get(name)!r}, not {given.get(name)!r}"
+                difference += " (--memory and --workers say how much a tree has)" if name == "memory_of_a_tree" else ""
                 raise UsageError(f"the folder {self._name!r} holds a match with {difference}; choose another folder")
 
     def _read(self) -> dict[int, dict]:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from jaxgo.cli import interruptible
+from jaxgo.base.signals import interruptible
 
 
 def make_folder(parser: argparse.ArgumentParser, out: pathlib.Path) -> None:
@@ -33,7 +33,8 @@ def kept_match(folder: pathlib.Path, first: str, second: str, games: int, *optio
     Raises:
       SystemExit: it failed, or was interrupted; what was finished is kept.
     """
-    command = [sys.executable, "-m", "jaxgo", "match", first, second, "--games", str(games), "--output", str(folder), "--json"]
+    command = [sys.executable, "-P", "-m", "jaxgo", "match", first, second]  # whatever lies in the present folder
+    command += ["--games", str(games), "--output", str(folder), "--json"]
     # In a process group of its own, so that it is interrupted once, and by this process.
     with interruptible(signal.SIGTERM), subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, text=True, process_group=0

@@ -17,7 +17,8 @@ from jaxgo.board.coordinates import coordinate
 from search.choice import Choice
 from search.game import Game
 from search.in_steps import Clock, Steps, alone
-from search.selfplay import FAILURE, SCORE, TOO_LONG, Forfeit, Mover, Played, as_sgf, play_game_in_steps, result_of
+from search.records import score_as_result
+from search.selfplay import FAILURE, SCORE, TOO_LONG, Forfeit, Mover, Played, as_sgf, play_game_in_steps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,12 @@ class Match:
     """Random moves before each pair of games."""
     referee: str
     """See `bench.matches.referee`."""
+
+    @property
+    def too_little_memory(self) -> int | None:
+        """Bytes of a tree, if trees may have to forget something for want of them, so that games depend on it; None otherwise."""
+        room, size = self.conditions.memory, self.conditions.size
+        return room if room is not None and room < max(one.memory(size) for one in self.contestants) else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,14 +78,15 @@ def play_in_steps(
     winner, result, referee = played.winner, played.result, None
     if played.ending in (SCORE, TOO_LONG):
         verdict = judge(game, match.referee, conditions)
-        winner, result, referee = int(np.sign(verdict.score)), result_of(verdict.score), verdict.referee
+        winner, result, referee = int(np.sign(verdict.score)), score_as_result(verdict.score), verdict.referee
         played = dataclasses.replace(played, remark=verdict.remark)
     moves = [coordinate(point, conditions.size) for _, point in game.moves]
     known = {
         "number": number, "first_is_black": first_is_black,
         "won": 0.5 if winner == 0 else float((winner == 1) == first_is_black),
-        "result": result, "ending": played.ending, "remark": played.remark, "referee": referee, "board": result_of(game.score()),
-        "opening": moves[: played.opening], "moves": len(moves), "seconds": round(clock() - start, 2),
+        "result": result, "ending": played.ending, "remark": played.remark, "referee": referee,
+        "board": score_as_result(game.score()), "opening": moves[: played.opening], "moves": len(moves),
+        "seconds": round(clock() - start, 2),
         "time": _time(played, first_is_black), "game": hashlib.sha256(" ".join(moves).encode()).hexdigest()[:16],
     }  # fmt: skip
     names = [contestant.name for contestant in match.contestants]
@@ -109,7 +117,7 @@ def _comment(match: Match, number: int, draws: list[Draws], referee: str | None)
     random = [one.random(own, conditions.size) for one, own in zip(match.contestants, draws)]
     seeds = [f"seed {x['seed']}" + (f" from stream {x['stream']}" if "stream" in x else "") for x in random]
     clock = [] if conditions.seconds is None else [f"{conditions.seconds:g} s a move, and {conditions.grace:g} s of grace"]
-    return "\n".join(
+    text = "\n".join(
         [
             f"game {number} of `jaxgo match`, seed {match.seed}: Black's {seeds[not first_is_black]}, "
             f"White's {seeds[first_is_black]}",
@@ -119,3 +127,4 @@ def _comment(match: Match, number: int, draws: list[Draws], referee: str | None)
             f"jaxgo {source.version()}{source.in_words(source.commit())}",
         ]
     )
+    return text.encode(errors="backslashreplace").decode()  # the path of an engine may be of no text

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import itertools
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -10,10 +11,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool as BrokenProcessPool
+from typing import Any
 
 from bench.hardware import usable_cores
 from bench.matches import engine
 from bench.matches.playing import Match, play
+from jaxgo.base.signals import handled
 from jaxgo.cli import look_for_less_garbage
 
 
@@ -36,19 +39,42 @@ def play_all(
       stop: asked twice a second.
 
     Yields:
-      Each game as it ends; see `play`.
+      Each game as it ends, also those that have ended when it stops, or when another game has failed; see `play`.
     """
     with processes(where) as pool:
-        done: queue.SimpleQueue[concurrent.futures.Future] = queue.SimpleQueue()
-        with _children_without_interrupt():
-            for game in games:
-                pool.submit(play, *game).add_done_callback(done.put)
-        left = len(games)
-        while left and not stop():
-            with contextlib.suppress(queue.Empty):
-                call = done.get(timeout=0.5)
-                left -= 1
-                yield call.result()
+        yield from _as_they_end(pool, play, games, 2 * len(where), stop)
+
+
+def _as_they_end(
+    pool: concurrent.futures.Executor, work: Callable, calls: Sequence[tuple], most: int, stop: Callable[[], bool]
+) -> Iterator[Any]:
+    """What each call of a function comes to, as it ends; so many are handed to the pool at a time. What has ended is never lost,
+    whatever ends the others."""
+    done: queue.SimpleQueue[concurrent.futures.Future] = queue.SimpleQueue()
+    coming, under_way, failure = iter(calls), 0, None
+    while not failure and not stop():
+        with _children_without_interrupt():  # the first calls start the processes
+            for call in itertools.islice(coming, most - under_way):
+                try:
+                    pool.submit(work, *call).add_done_callback(done.put)
+                except BrokenProcessPool as error:
+                    failure = error
+                under_way += 1
+        if not under_way:
+            return
+        with contextlib.suppress(queue.Empty):
+            ended = done.get(timeout=0.5)
+            under_way -= 1
+            failure = failure or ended.exception()
+            if ended.exception() is None:
+                yield ended.result()
+    with contextlib.suppress(queue.Empty):
+        while True:
+            ended = done.get_nowait()
+            if ended.exception() is None:
+                yield ended.result()
+    if failure is not None:
+        raise failure
 
 
 @contextlib.contextmanager
@@ -71,15 +97,12 @@ def processes(where: Sequence[Sequence[int]]) -> Iterator[concurrent.futures.Pro
 @contextlib.contextmanager
 def _interrupt_later() -> Iterator[None]:
     """What Ctrl-C does is done after this."""
-    if threading.current_thread() is not threading.main_thread():  # Python acts on it in the main thread alone
-        yield
-        return
     asked: list[tuple] = []
-    before = signal.signal(signal.SIGINT, lambda *what: asked.append(what))
+    before = signal.getsignal(signal.SIGINT)
     try:
-        yield
+        with handled(lambda *what: asked.append(what), signal.SIGINT):
+            yield
     finally:
-        signal.signal(signal.SIGINT, before)
         if asked and callable(before):
             before(*asked[0])
 
@@ -96,6 +119,9 @@ def _children_without_interrupt() -> Iterator[None]:
 
 def _begin(free) -> None:
     """Binds a process to its cores, before jax counts them, and its life and its engines' to that of the one that started it."""
+    # Ctrl-C does nothing here, but is not held back, as engines would inherit that: in them it does what it does anywhere.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     signal.signal(signal.SIGTERM, lambda *_: _end())
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, free.get())

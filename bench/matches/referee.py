@@ -35,8 +35,12 @@ def judge(game: Game, referee: str, conditions: Conditions) -> Verdict:
         return Verdict(game.score(), OWN)
     try:
         asked = engine_for(referee.removeprefix(engine.PREFIX), conditions, seed=0, role="referee")
-        for colour, move in game.moves:
-            asked.play(colour, move, game.size)
-        return Verdict(asked.final_score(), referee)
+        try:
+            for colour, move in game.moves:
+                asked.play(colour, move, game.size)
+            return Verdict(asked.final_score(), referee)
+        except EngineError:
+            asked.close()  # it is started anew for the next game
+            raise
     except EngineError as error:
         return Verdict(game.score(), OWN, f"the referee has failed: {error}")

@@ -1,7 +1,7 @@
 """What the games of a match say: the first contestant's score, how sure it is, and what else happened."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, TOO_LONG
 
@@ -15,11 +15,13 @@ def standing(games: Sequence[dict]) -> dict:
     Returns:
       A dict ready for JSON: `games`, `wins`, `draws`, `losses`, `score` in [0, 1] with draws as halves, its Wilson `interval`,
       `elo` and `elo_interval` (None beyond all bounds), `score_as_black`, `mean_moves`, `seconds_per_game`, `different` games,
-      those that were `too_long`, those that `dead_stones_decided` (the referee and the board as it stood name other winners), and
-      for `first` and `second` how often they lost otherwise than on the board (`LOST_BY`), the seconds of a move in
-      the mean and at most, and the first `remark` on such a loss, None without one.
+      those that were `too_long`, those in which the `referee_failed` and the first `referee_remark` on that (None without one),
+      those that `dead_stones_decided` (the referee and the board as it stood name other winners), and for `first` and `second`
+      how often they lost otherwise than on the board (`LOST_BY`), the seconds of a move in the mean and at most, and the first
+      `remark` on such a loss, None without one.
     """
     won = [g["won"] for g in games]
+    unjudged = _remarks(g for g in games if g["ending"] in (SCORE, TOO_LONG))
     black = [g["won"] for g in games if g["first_is_black"]]
     score = sum(won) / len(won)
     interval = wilson(score, len(won))
@@ -31,6 +33,7 @@ def standing(games: Sequence[dict]) -> dict:
         "seconds_per_game": sum(g["seconds"] for g in games) / len(games),
         "different": len({g["game"] for g in games}),
         "too_long": sum(g["ending"] == TOO_LONG for g in games),
+        "referee_failed": len(unjudged), "referee_remark": unjudged[0] if unjudged else None,
         "dead_stones_decided": sum(g["referee"] is not None and g["result"][:1] != g["board"][:1] for g in games),
         "first": _of_side(games, 0), "second": _of_side(games, 1),
     }  # fmt: skip
@@ -51,9 +54,14 @@ def elo(score: float) -> float | None:
 def _of_side(games: Sequence[dict], side: int) -> dict:
     """What is counted for one contestant."""
     otherwise = [g for g in games if g["won"] == side and g["ending"] not in (SCORE, TOO_LONG)]
-    lost, remarks = [g["ending"] for g in otherwise], [f"game {g['number']}: {g['remark']}" for g in otherwise if g["remark"]]
+    lost, remarks = [g["ending"] for g in otherwise], _remarks(otherwise)
     moves = sum(g["time"][side]["moves"] for g in games)
     return {name: lost.count(ending) for ending, name in LOST_BY.items()} | {
         "seconds_per_move": sum(g["time"][side]["seconds"] for g in games) / moves if moves else None,
         "longest_move": max(g["time"][side]["longest"] for g in games), "remark": remarks[0] if remarks else None,
     }
+
+
+def _remarks(games: Iterable[dict]) -> list[str]:
+    """What was remarked on games, each with the game's number."""
+    return [f"game {g['number']}: {g['remark']}" for g in games if g["remark"]]

@@ -7,10 +7,11 @@ cap. XLA plays them on the CPU, for which it compiles them in seconds, where it 
 beside jax's compile cache, where there is one.
 """
 
-import functools
 import hashlib
 import itertools
 import json
+import pathlib
+import threading
 from typing import NamedTuple
 
 import jax
@@ -42,10 +43,35 @@ class Agreement(NamedTuple):
     """Why not; empty where they are."""
 
 
-@functools.cache
+#: What was found, by what `of_kernel` takes; and what is held while it is looked at: threads that begin together wait for what
+#: the first finds, and for nothing that is known.
+_found: dict[tuple, Agreement] = {}
+_looking = threading.Lock()
+
+
 def of_kernel(device: jax.Device, size: int, form: PolicyForm | None = None) -> Agreement:
     """Whether the kernel for a board size and a form of policy agrees with XLA on a device (looked at once, see the module's
     text)."""
+    asked = device, size, form
+    if asked not in _found:
+        with _looking:
+            if asked not in _found:
+                _found[asked] = _look(*asked)
+    return _found[asked]
+
+
+def refused(device: jax.Device) -> dict[str, str]:
+    """For which boards and policies XLA plays in the kernel's place on a device, as far as that was looked at, and why."""
+    known = [(size, form, found) for (of, size, form), found in tuple(_found.items()) if of == device]
+    return {named(size, form): found.reason for size, form, found in known if not found.agrees}
+
+
+def named(size: int, form: PolicyForm | None) -> str:
+    """A board size and a form of policy, for people."""
+    return f"{size}x{size}" + ("" if form is None else f" by {form.name}")
+
+
+def _look(device: jax.Device, size: int, form: PolicyForm | None) -> Agreement:
     from jaxgo.backends import nvidia
 
     try:
@@ -54,7 +80,7 @@ def of_kernel(device: jax.Device, size: int, form: PolicyForm | None = None) -> 
     except Exception as error:  # whatever a policy of a user's own may raise for a single lane
         return Agreement(False, f"it cannot ask such a policy: {error}")
     made = hashlib.sha256(text.encode()).hexdigest()
-    name = json.dumps([size, device.device_kind, device.client.platform_version, jax.__version__, made])
+    name = json.dumps([size, device.device_kind, device.client.platform_version, _driver(), jax.__version__, made])
     reason = remembered.recall(name)
     if reason is None:
         try:
@@ -104,6 +130,14 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
                 if not all(map(np.array_equal, *map(jax.tree.leaves, (a, b)))):
                     return f"its playouts differ from XLA's in {field!r}"
     return ""
+
+
+def _driver() -> str:
+    """Which driver compiles the kernel, as Linux tells it, "" elsewhere: what jax tells of versions is of its own build."""
+    try:
+        return pathlib.Path("/proc/driver/nvidia/version").read_text().partition("\n")[0]
+    except OSError:
+        return ""
 
 
 def _judge_of(device: jax.Device) -> jax.Device:

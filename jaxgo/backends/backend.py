@@ -50,6 +50,10 @@ class Backend:
         """
         return self.lanes_for(most, most // 4) if room <= most else most
 
+    def has_kernel(self, size: int, form: PolicyForm | None = None) -> bool:
+        """Whether playouts on boards of a size, by a policy of a form, are played by a kernel in place of XLA."""
+        return False
+
     def flies_on(self, size: int, form: PolicyForm | None = None) -> bool:
         """Whether playouts on a board size, by a policy of a form, may be left under way from call to call
         (`jaxgo.backends.xla.play_on`)."""

@@ -27,10 +27,12 @@ from jaxgo.playing.draws import STEP
 from jaxgo.playing.playout import Ready
 
 #: XLA's CPU backend takes 256-bit vectors by default; 512-bit ones are 1.3 to 1.7 times as fast here, where the CPU has them.
-#: From jax 0.12 on it also takes the ticks' loop for a small one, and compiles it whole, without vectors: 13 times slower.
+#: From jax 0.12 on it also takes the ticks' loop for a small one, and compiles it whole, without vectors: 13 times slower. A sum
+#: over lanes it would take in three loops in place of one, and more than eight loops in a row it runs by a list of those that are
+#: ready, which takes longer than they do.
 OPTIONS: Options = {
     "xla_cpu_prefer_vector_width": 512,
-    "xla_disable_hlo_passes": "small-while-loop-hoisting",
+    "xla_disable_hlo_passes": "small-while-loop-hoisting,tree_reduction_rewriter",
 }
 #: Above this `vector_ratio` ticks are not made of vectors. Vectors of 256 or 512 bits give about 1, none 5 or more (measured).
 SLOW = 3.0

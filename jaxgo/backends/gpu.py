@@ -11,6 +11,7 @@ from jaxgo.backends import agreement
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.options import Options, known
 from jaxgo.base import checks, forms
+from jaxgo.base.constants import MOST_LANES
 from jaxgo.board.geometry import Geometry
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.policy import Policy, PolicyForm
@@ -68,7 +69,8 @@ class Nvidia(Gpu):
 
     def most_lanes(self, size: int) -> int:
         """As many as suit its multiprocessors, where jax says how many it has."""
-        return super().most_lanes(size) // MULTIPROCESSORS * getattr(self._device, "core_count", MULTIPROCESSORS)
+        wanted = super().most_lanes(size) // MULTIPROCESSORS * getattr(self._device, "core_count", MULTIPROCESSORS)
+        return min(wanted, MOST_LANES)
 
     def flies_on(self, size: int, form: PolicyForm | None = None) -> bool:
         """Not by the kernel, which plays whole jobs: those that fill a GPU are so large that their last games cost little."""
@@ -76,27 +78,31 @@ class Nvidia(Gpu):
 
     def has_kernel(self, size: int, form: PolicyForm | None = None) -> bool:
         """Whether playouts on boards of a size, by a policy of a form, are played by the kernel here."""
-        if not self._is_on():
+        if not _is_on():
             return False
         found = agreement.of_kernel(self._device, size, form)
         if not found.agrees:
-            asking = "" if form is None else f" by {form.name}"
+            what = agreement.named(size, form)
             warnings.warn(
-                f"jaxgo's kernel is not used on {self._device.device_kind} for {size}x{size}{asking}, XLA plays instead, more "
-                f"slowly: {found.reason} ({SWITCH}=off leaves it out without this warning)",
+                f"jaxgo's kernel is not used on {self._device.device_kind} for {what}, XLA plays instead, more slowly: "
+                f"{found.reason} ({SWITCH}=off leaves it out without this warning)",
                 stacklevel=2,
             )
         return found.agrees
 
-    @staticmethod
-    def _is_on() -> bool:
-        switch = os.environ.get(SWITCH, "on")
-        checks.one_of(SWITCH, switch, ("on", "off"))
-        return switch == "on"
-
     def report(self) -> dict[str, object]:
-        """Whether the kernel may play, and which options are set."""
-        return {"kernel": self._is_on(), "compiler_options": self.compiler_options()}
+        """Whether the kernel may play, for what it does not as it does not agree with XLA, and which options are set."""
+        refused = agreement.refused(self._device)
+        told = {"kernel_refused": refused} if refused else {}
+        return {"kernel": _is_on(), **told, "compiler_options": self.compiler_options()}
+
+
+@functools.cache
+def _is_on() -> bool:
+    """Whether the kernel may play: looked at once, as programs that are compiled already would not change."""
+    switch = os.environ.get(SWITCH, "on")
+    checks.one_of(SWITCH, switch, ("on", "off"))
+    return switch == "on"
 
 
 @functools.cache

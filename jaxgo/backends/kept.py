@@ -98,7 +98,8 @@ def place_of(kind: str, key: tuple) -> Place | None:
       key: what it is for; its devices, a tuple, are the last.
     """
     folder, devices = cache.folder_of_jax(), key[-1]
-    keeps = getattr(jax.config, "jax_enable_compilation_cache", False) and backend_of(devices[0]).keeps
+    unlimited = getattr(jax.config, "jax_compilation_cache_max_size", -1) == -1  # by whoever set a limit, jax alone is to fill it
+    keeps = unlimited and getattr(jax.config, "jax_enable_compilation_cache", False) and backend_of(devices[0]).keeps
     if not keeps or folder is None or jax.process_count() > 1:
         return None
     try:

@@ -1,14 +1,13 @@
 """Compiled programs, kept: each takes 50 to 200 MB of memory, and a compiler as much again while it works."""
 
 import collections
-import ctypes
-import sys
 import threading
 from collections.abc import Callable, Hashable
 
 import jax
 
 from jaxgo.backends import kept
+from jaxgo.base import memory
 
 #: Programs that are kept for each kind of them; of more, those are dropped that have not been used for longest.
 KEPT = 64
@@ -61,7 +60,7 @@ class Programs:
                     self._made[key] = found
                     dropped = [self._made.popitem(last=False) for _ in range(len(self._made) - KEPT)]
                 del dropped
-                _give_back()
+                memory.give_back()  # what a compiler, or a program that was dropped, has left
         return found
 
     def _made_for(self, key) -> jax.stages.Compiled:
@@ -76,11 +75,3 @@ class Programs:
             if key in self._made:
                 self._made.move_to_end(key)
             return self._made.get(key)
-
-
-def _give_back() -> None:
-    """Gives back to the system what a compiler, or a program that was dropped, has left with the C library's allocator."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU library has it, others need none
-        if trim is not None:
-            trim(0)

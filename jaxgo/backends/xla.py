@@ -29,7 +29,7 @@ from jaxgo.base import forms
 from jaxgo.base.one_loop import MAX_ARRAYS, in_one_loop
 from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import Geometry, playing_geometry
-from jaxgo.board.rules import areas
+from jaxgo.board.rules import area_margin
 from jaxgo.playing import playout, wire
 from jaxgo.playing.lanes import LOGGED, Lanes, Memory, Wants, is_over
 from jaxgo.playing.playout import NO_ITEM, Job, Ready
@@ -126,7 +126,13 @@ def ticks(g: Geometry, lanes: Lanes, count: int, running: jax.Array | None = Non
     trips = jnp.int32(count // (2 * ticks))
     if running is not None:
         trips = jnp.where(running, trips, np.int32(0))
-    return lax.fori_loop(np.int32(0), trips, lambda _, x: run(run(x, True), False), lanes)
+
+    def step(state):
+        left, lanes = state
+        return left - np.int32(1), run(run(lanes, True), False)
+
+    # It counts down from what is computed: a loop that begins at 0 would have XLA copy that first.
+    return lax.while_loop(lambda state: state[0] > np.int32(0), step, (trips, lanes))[1]
 
 
 def ticks_of_kernel(g: Geometry) -> int:
@@ -282,14 +288,16 @@ def play_on(g: Geometry, flight: Flight, supply: Supply, awaited: Awaited, polic
     def flush(f: Flight) -> Flight:
         empty = none_of(f.slot_item)
         where = jnp.where(empty, np.int32(f.rows.shape[0]), f.slot_item)
-        of_black, of_white = areas(g, *wire.final_boards(g, f.slot), ~empty)
-        margin = in_one_loop(lambda black, white: bb.count(black) - bb.count(white), of_black, of_white)
+        margin = area_margin(g, *wire.final_boards(g, f.slot), ~empty)
         summary = playout.with_margin(g, f.slot[-1], margin)
         rows = f.rows.at[where].set(jnp.stack((*f.slot[:-1], summary), axis=1), mode="drop", unique_indices=True)
         idle = none_of(f.ready.item).astype(jnp.int32)
         number = f.taken + jnp.cumsum(idle, dtype=jnp.int32) - np.int32(1)
         ready = _select(idle, supply.ready(number), f.ready)
         taken = jnp.minimum(number[-1] + np.int32(1), supply.total)
+        # Nothing is added, which XLA does not see: so it writes the rows first, and what flies on may have the slots' memory. It
+        # would copy the slots otherwise, each of their words once or twice.
+        taken = taken + jnp.minimum(rows[0, 0], np.uint32(0)).astype(jnp.int32)
         return f._replace(ready=ready, slot_item=jnp.full_like(f.slot_item, NO_ITEM), rows=rows, taken=taken)
 
     def is_awaited(f: Flight) -> jax.Array:

@@ -29,6 +29,8 @@ def keep_compiled(folder: str | os.PathLike | None = None) -> str | None:
     if asked.lower() == "off" or _known_to_jax():
         return None
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    if not asked and not os.path.isabs(caches):
+        return None  # of somebody without a home, as in a container: the folder would lie where he happens to be
     place = os.path.abspath(asked or os.path.join(caches, "jaxgo"))  # for a process that goes elsewhere, and those it starts
     try:
         os.makedirs(place, exist_ok=True)

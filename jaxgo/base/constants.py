@@ -10,6 +10,8 @@ NO_KO = -1
 STAY = -1
 #: The greatest number of playouts, streams and the like.
 INT32_MAX = 2**31 - 1
+#: The most lanes, playouts that run at a time on a device.
+MOST_LANES = 1 << 18
 #: Komi that commands and protocols take, at most; nobody means more.
 MOST_KOMI = 1e6
 

@@ -6,6 +6,7 @@ hangs. Here are only the interpreter's own locks, which `with` takes and gives b
 """
 
 import concurrent.futures
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -67,10 +68,13 @@ class Promise(Generic[Value]):
             self._latch.release()
             tell, self._to_tell = self._to_tell, []
         for each in tell:
-            each()
+            try:
+                each()
+            except Exception:  # of the others' making, and no reason why others should not be told
+                sys.excepthook(*sys.exc_info())
 
     def then(self, tell: Callable[[], None]) -> None:
-        """Has `tell()` called once it is done, in the thread that does it; at once if it is done."""
+        """Has `tell()` called once it is done, in the thread that does it, which prints what it raises; at once if it is done."""
         with self._access:
             if not self.done:
                 self._to_tell.append(tell)

@@ -19,10 +19,23 @@ DAMAGED = (
 )  # fmt: skip
 
 
-def write(path: str | os.PathLike, arrays: Mapping[str, Any]) -> None:
-    """Writes a file with these arrays."""
-    with open(path, "wb") as file:
+def write(path: str | os.PathLike | BinaryIO, arrays: Mapping[str, Any]) -> None:
+    """Writes a file with these arrays; `path` may be the open file itself.
+
+    Raises:
+      TypeError: it is neither.
+      OSError: the file cannot be written.
+    """
+    with _opened(path, "w") as file:
         np.savez_compressed(file, **arrays)
+
+
+def _opened(path: str | os.PathLike | BinaryIO, mode: str) -> contextlib.AbstractContextManager[Any]:
+    if isinstance(path, (str, os.PathLike)):
+        return open(path, f"{mode}b")
+    if not hasattr(path, "read" if mode == "r" else "write"):
+        raise TypeError(f"path must be the path of a file, or an open file, not {path!r:.100}")
+    return contextlib.nullcontext(path)
 
 
 def facts(kind: str, version: int, **values: Any) -> dict[str, str]:
@@ -61,11 +74,11 @@ def read(path: str | os.PathLike | BinaryIO, kind: str, newest: int, writer: str
       writer: the method that writes such files, for people.
 
     Raises:
+      TypeError: it is neither.
       ValueError: the file holds something else, or is of a newer form.
       OSError: the file cannot be read.
     """
-    opened = open(path, "rb") if isinstance(path, (str, os.PathLike)) else contextlib.nullcontext(path)
-    with opened as whole:
+    with _opened(path, "r") as whole:
         data = io.BytesIO(whole.read())  # what numpy cannot read of that is not the system's fault
     with blamed_on(path, writer):
         try:

@@ -4,13 +4,14 @@ They are kept from job to job: to start one, and to call a program in it for the
 """
 
 import atexit
+import collections
 import contextlib
 import functools
 import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,22 @@ Result = TypeVar("Result")
 
 #: Bytes for which another thread is worth while. A core fills memory that is new to the process with some 5 GB a second.
 PIECE = 1 << 22
+#: Seconds between two looks at whether all threads rest.
+LOOKS = 0.01
+
+
+#: `works` is true in threads that do such work.
+_here = threading.local()
+
+
+class _Task(NamedTuple):
+    """Work to do."""
+
+    within: bool
+    """Whether other work wants it done."""
+    promise: Promise
+    work: Callable[..., Any]
+    given: tuple
 
 
 class _Pool:
@@ -30,22 +47,43 @@ class _Pool:
     """
 
     def __init__(self) -> None:
-        self._work: queue.SimpleQueue[tuple[Promise, Callable, tuple] | None] = queue.SimpleQueue()
+        self._work: collections.deque[_Task] = collections.deque()
+        """What other work wants done comes first."""
+        self._news: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        """Says that there is work, or, once for each thread, that it is to end."""
         self._threads: list[threading.Thread] = []
-        self._access, self._idle, self._closed = threading.Lock(), 0, False
+        self._access, self._resting, self._closed = threading.Lock(), 0, False
         self._add()
 
     def begin(self, promise: Promise, work: Callable[..., Any], given: tuple) -> None:
-        self._work.put((promise, work, given))
+        if self._closed:
+            raise RuntimeError("nothing can be played any more: the interpreter is ending, and so have the threads")
+        task = _Task(getattr(_here, "works", False), promise, work, given)
+        (self._work.appendleft if task.within else self._work.append)(task)
+        self._news.put(True)
 
     def close(self) -> None:
-        """Waits for what is under way: a program that XLA runs must not outlive the interpreter."""
+        """Waits for what is under way: a program that XLA runs must not outlive the interpreter.
+
+        That may want more done, and wait for it (`jaxgo.base.trials`): until all threads rest none of them ends, and this one
+        does it, as there may be no further ones any more.
+        """
+        _here.works = True
+        while alive := [thread for thread in self._threads if thread.is_alive()]:
+            with self._access:
+                at_rest = not self._work and self._resting == len(alive)
+            if at_rest:
+                for _ in alive:
+                    self._news.put(False)
+            alive[0].join(LOOKS)
+            while (task := self._wanted_within()) is not None:
+                _do(task)
         self._closed = True
-        threads = list(self._threads)
-        for _ in threads:
-            self._work.put(None)
-        for thread in threads:
-            thread.join()
+
+    def _wanted_within(self) -> "_Task | None":
+        """Takes what other work wants done."""
+        with self._access:
+            return self._work.popleft() if self._work and self._work[0].within else None
 
     def _add(self) -> None:
         thread = threading.Thread(target=self._serve, name=f"jaxgo {len(self._threads) + 1}", daemon=True)
@@ -53,24 +91,33 @@ class _Pool:
         self._threads.append(thread)
 
     def _serve(self) -> None:
-        while True:
-            with self._access:
-                self._idle += 1
-            task = self._work.get()
-            with self._access:
-                self._idle -= 1
-                last = not self._idle
-            if task is None:
-                return
-            if last and not self._closed:
-                # Where the system allows no more, work waits for those that there are.
-                with contextlib.suppress(RuntimeError, MemoryError):
-                    self._add()
-            _do(*task)
-            del task  # and what it holds
+        _here.works = True
+        self._rest()
+        while self._news.get():
+            # Where Ctrl-C came between the work and its news, it is found after the next.
+            while self._work:
+                with self._access:
+                    if not self._work:
+                        break
+                    task = self._work.popleft()
+                    self._resting -= 1
+                    last = not self._resting
+                if last:
+                    # Where the system allows no more, work waits for those that there are.
+                    with contextlib.suppress(RuntimeError, MemoryError):
+                        self._add()
+                _do(task)
+                del task  # and what it holds
+                self._rest()
+
+    def _rest(self) -> None:
+        with self._access:
+            self._resting += 1
 
 
-def _do(promise: Promise, work: Callable[..., Any], given: tuple) -> None:
+def _do(task: _Task) -> None:
+    _, promise, work, given = task
+    del task
     if not promise.begin():
         return
     try:
@@ -107,6 +154,16 @@ def begin(work: Callable[..., Result], *given: Any, promise: Promise[Result] | N
         asked.take_back()
         raise
     return asked
+
+
+def whole(work: Callable[..., Result], *given: Any) -> Result:
+    """What some work returns that Ctrl-C must not leave half done: another thread does it, and an interrupt waits for its end."""
+    done = begin(work, *given)
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        done.wait()
+        raise
 
 
 def copy(pairs: Sequence[tuple[np.ndarray, np.ndarray]], at_a_time: int) -> None:

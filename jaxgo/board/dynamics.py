@@ -199,13 +199,15 @@ def run(fn: Callable, *args):
     leaves = jax.tree.leaves(args)
     if is_traced(leaves) or leaves[0].ndim != 1 or len(_devices_of(leaves)) > 1:
         return _program(fn, None)(*args)
-    device, count = _bound_to(leaves), len(leaves[0])
+    device, count, given = _bound_to(leaves), len(leaves[0]), args
     room = _room(count)
     # By way of the host, where no shape needs compiling, and by explicit transfers, which a transfer guard lets pass.
     if room != count:
         args = jax.tree.map(lambda x: np.pad(jax.device_get(x), [(0, room - count)] + [(0, 0)] * (x.ndim - 1)), args)
     with _no_mesh():
         args = jax.device_put(args, device)
+        if is_traced(args):  # the caller stands inside `jit` all the same, with values that it has from outside
+            return _program(fn, None)(*given)
         (here,) = _devices_of(jax.tree.leaves(args))
         out = _program(fn, here.platform)(*args)
         return out if room == count else jax.device_put(jax.tree.map(lambda x: jax.device_get(x)[:count], out), device)

@@ -84,7 +84,8 @@ def place_of(position: Position) -> Place:
 def play(size: int, place: Place, colour: int, point: int) -> tuple[Place, int]:
     """(where the game stands after a move, 0; or as it stood, and 1 + the number in `FAULTS` of what is wrong with the move).
 
-    Either colour may move, and after two passes the game goes on; a ko binds only the player it was set against.
+    Either colour may move, and after two passes the game goes on; a ko binds only the player it was set against, and two passes
+    of one colour are not two in a row.
 
     Args:
       size: of the board.
@@ -94,7 +95,8 @@ def play(size: int, place: Place, colour: int, point: int) -> tuple[Place, int]:
     """
     board, other = _board(size), colour != place.to_play or place.passes >= 2
     if point == board.num_points:
-        return place._replace(to_play=-colour, ko=NO_KO, passes=min(place.passes, 1) + 1), 0
+        before = 0 if place.passes == 1 and colour != place.to_play else min(place.passes, 1)
+        return place._replace(to_play=-colour, ko=NO_KO, passes=before + 1), 0
     stone, taken, gone = board.bits[point], place.black | place.white, 0
     if stone & taken:
         return place, _OCCUPIED

@@ -10,7 +10,7 @@ from jaxgo.base.constants import BLACK
 from jaxgo.board.bitboard import points_of
 from jaxgo.board.dynamics import ko_board, over_mesh, own_and_opp
 from jaxgo.board.geometry import geometry
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 
 NUM_PLANES = 6
 """Planes of an observation without last moves."""
@@ -43,9 +43,10 @@ def observation(position: Position, last_moves: ArrayLike | None = None) -> jax.
       bool [B, N, N, 6 + K]; row 0 is the top.
 
     Raises:
-      TypeError: last_moves hold no integers.
+      TypeError: last_moves hold no integers, or position is none.
       ValueError: last_moves have a wrong shape, or a value that is no move; inside `jit` values are not checked.
     """
+    check_position(position)
     if last_moves is None:
         last_moves = np.empty((*position.to_play.shape, 0), np.int32)
     return _observation(position, _checked(last_moves, position))

@@ -141,7 +141,10 @@ class Position:
     @classmethod
     def concatenate(cls, positions: Iterable["Position"]) -> "Position":
         """One batch of all positions, in order; they must be of one size."""
-        positions = list(positions)
+        try:
+            positions = list(positions)
+        except TypeError:
+            raise TypeError(f"positions must be jaxgo.Position objects, not {positions!r}") from None
         if not positions:
             raise ValueError("positions must hold at least one position")
         for position in positions:
@@ -181,7 +184,7 @@ class Position:
         if isinstance(index, int) and not -self.batch <= index < self.batch:
             raise IndexError(f"position {index} of a batch of {self.batch}")
         if not isinstance(index, jax.core.Tracer):
-            index = np.zeros(0, np.int32) if isinstance(index, list) and not index else np.asarray(index)
+            index = np.zeros(0, np.int32) if isinstance(index, list) and not index else checks.as_array("a batch's index", index)
         if index.ndim == 0:
             index = index[None]
         if index.dtype.kind not in "iub" or index.ndim != 1 or index.dtype.kind == "b" and len(index) != self.batch:
@@ -233,6 +236,8 @@ class Position:
         if not check:
             return run(dynamics.played, self, points, where)
         after, faults = run(dynamics.tried, self, points, where)
+        if is_traced(faults):
+            return after
         faults = jax.device_get(faults)
         if faults.any():
             i = int((faults != 0).argmax())
@@ -243,7 +248,7 @@ class Position:
 
     def is_over(self) -> jax.Array:
         """bool [B]: two passes in a row have ended the game."""
-        return dynamics.is_over(self)
+        return dynamics.is_over(self) if is_traced(self) else run(dynamics.is_over, self)
 
     def observation(self, last_moves: ArrayLike | None = None) -> jax.Array:
         """bool [B, N, N, 6 + K]: planes for a network; see `jaxgo.board.observation`, which says what they are.
@@ -265,7 +270,7 @@ class Position:
 
     def __repr__(self) -> str:
         abstract = is_traced(self) or not all(hasattr(x, "shape") for x in jax.tree.leaves(self))
-        elsewhere = not all(getattr(x, "is_fully_addressable", True) for x in jax.tree.leaves(self))
+        elsewhere = not abstract and not all(x.is_fully_addressable for x in jax.tree.leaves(self) if isinstance(x, jax.Array))
         if abstract or elsewhere or self.to_play.ndim != 1:
             return f"Position(size={self.size}, to_play={self.to_play})"
         head = f"Position: {self.batch} of size {self.size}x{self.size}"
@@ -293,3 +298,9 @@ def _make(stones: np.ndarray, to_play, ko, passes) -> Position:
     numbers = ((to_play, np.int8), (ko, np.int16), (passes, np.int8))
     to_play, ko, passes = (np.broadcast_to(x, batch).astype(dtype) for x, dtype in numbers)
     return jax.device_put(Position(black, white, to_play, ko, passes, size))
+
+
+def check_position(position: object) -> None:
+    """TypeError unless it is a `Position`."""
+    if not isinstance(position, Position):
+        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")

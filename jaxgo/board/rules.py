@@ -40,20 +40,30 @@ def flood_as_laid(g: Geometry, grounds: Sequence[tuple[Board, Board]]) -> list[B
     """`flood` of boards that lie as they are played."""
     throughs = [through for _, through in grounds]
 
-    def grown(reached):
-        return in_one_loop(functools.partial(_grown, g), reached, throughs)
+    def grown(reached, sweeps):
+        return in_one_loop(functools.partial(_grown, g, sweeps), reached, throughs)
+
+    def step(state):
+        # A sweep each in two loops, which write into each other's buffers: what one alone goes on with XLA would copy.
+        return grown(in_one_loop(functools.partial(_swept, g), state[0], throughs), 1)
 
     first = [seeds for seeds, _ in grounds], jnp.ones_like(throughs[0][0], dtype=jnp.int32)
-    if throughs[0][0].shape:  # XLA copies what a loop goes on with: the first step, which often is enough, is taken before it
-        first = grown(first[0])
-    return lax.while_loop(lambda state: jnp.any(state[1] != np.int32(0)), lambda state: grown(state[0]), first)[0]
+    if throughs[0][0].shape:  # the first step often is enough
+        first = grown(first[0], 2)
+    return lax.while_loop(lambda state: jnp.any(state[1] != np.int32(0)), step, first)[0]
 
 
-def _grown(g: Geometry, reached: list[Board], throughs: list[Board]) -> tuple[list[Board], jax.Array]:
-    """Sets grown inside others by two sweeps each, and int32, whether any can grow on."""
-    grown = [bb.spread(g, bb.spread(g, r, t), t) for r, t in zip(reached, throughs)]
-    growing = functools.reduce(operator.or_, (bb.grows(g, r, t) for r, t in zip(grown, throughs)))
-    return grown, growing.astype(np.int32)
+def _swept(g: Geometry, reached: list[Board], throughs: list[Board]) -> list[Board]:
+    """Sets grown inside others by a sweep each."""
+    return [bb.spread(g, r, t) for r, t in zip(reached, throughs)]
+
+
+def _grown(g: Geometry, sweeps: int, reached: list[Board], throughs: list[Board]) -> tuple[list[Board], jax.Array]:
+    """The same by some sweeps, and int32, whether any can grow on."""
+    for _ in range(sweeps):
+        reached = _swept(g, reached, throughs)
+    growing = functools.reduce(operator.or_, (bb.grows(g, r, t) for r, t in zip(reached, throughs)))
+    return reached, growing.astype(np.int32)
 
 
 def out_of_atari(g: Geometry, own: Board, opp: Board) -> Board:
@@ -143,22 +153,36 @@ def play(g: Geometry, own: Board, opp: Board, stone: Board) -> tuple[Board, Boar
     return own, alive, ko
 
 
-def areas(g: Geometry, own: Board, opp: Board, wanted: jax.Array | None = None) -> tuple[Board, Board]:
-    """Each colour's area: its stones and the empty regions that touch no stone of the other colour.
-
-    Where `wanted` (bool) is given and false, the areas are the stones alone, which saves the others the longest floods.
-    """
-    empty = bb.complement(g, bb.either(own, opp))
-    if wanted is not None:
-        empty = tuple(jnp.where(wanted, x, g.word(0)) for x in empty)
-    mine, theirs = flood(g, (own, bb.either(own, empty)), (opp, bb.either(opp, empty)))
+def areas(g: Geometry, own: Board, opp: Board) -> tuple[Board, Board]:
+    """Each colour's area: its stones and the empty regions that touch no stone of the other colour."""
+    mine, theirs = _reached(g, own, opp, None)
     return bb.without(mine, theirs), bb.without(theirs, mine)
 
 
-def area_margin(g: Geometry, own: Board, opp: Board) -> jax.Array:
-    """int32: own area minus the other's."""
-    mine, theirs = areas(g, own, opp)
-    return bb.count(mine) - bb.count(theirs)
+def area_margin(g: Geometry, own: Board, opp: Board, wanted: jax.Array | None = None) -> jax.Array:
+    """int32: own area minus the other's (`areas`).
+
+    Where `wanted` (bool) is given and false, the areas are the stones alone, which saves the others the longest floods.
+    """
+
+    def margin(mine, theirs):
+        return bb.count(bb.without(mine, theirs)) - bb.count(bb.without(theirs, mine))
+
+    return in_one_loop(margin, *_reached(g, own, opp, wanted))
+
+
+def _reached(g: Geometry, own: Board, opp: Board, wanted: jax.Array | None) -> list[Board]:
+    """What each colour's stones reach by way of empty points."""
+
+    def grounds(own, opp, *wanted):
+        empty = bb.complement(g, bb.either(own, opp))
+        for where in wanted:
+            empty = tuple(jnp.where(where != np.int32(0), x, g.word(0)) for x in empty)
+        return bb.either(own, empty), bb.either(opp, empty)
+
+    where = () if wanted is None else (wanted.astype(jnp.int32),)
+    mine, theirs = in_one_loop(grounds, own, opp, *where)
+    return flood(g, (own, mine), (opp, theirs))
 
 
 def without_liberties(g: Geometry, own: Board, opp: Board) -> Board:

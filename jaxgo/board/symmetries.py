@@ -23,7 +23,7 @@ from jaxgo.base import checks
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import points_of
 from jaxgo.board.dynamics import over_mesh
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 
 NUM_SYMMETRIES = 8
 
@@ -38,10 +38,11 @@ def symmetry(position: Position, k) -> Position:
       k: the symmetry, 0 to 7, for all positions or integers [B].
 
     Raises:
-      TypeError: k is no integer.
+      TypeError: k is no integer, or position no position.
       ValueError: k is out of range or has a wrong shape. Inside `jit` and its kin a symmetry that is an array cannot be checked;
         there the result of a wrong one is not specified.
     """
+    check_position(position)
     return _symmetry(position, _checked(k, position.to_play.shape))
 
 
@@ -56,6 +57,9 @@ def all_symmetries(position: Position) -> Position:
         back = transform_points(ownership, position.size, np.tile(k, position.batch))
         mean = back.reshape(-1, NUM_SYMMETRIES, position.size, position.size).mean(axis=1)
     """
+    check_position(position)
+    if position.to_play.ndim == 0:  # one position, as `vmap` hands them over
+        position = jax.tree.map(lambda x: x[None], position)
     k = np.tile(np.arange(NUM_SYMMETRIES, dtype=np.int32), position.batch)
     return symmetry(position[np.repeat(np.arange(position.batch), NUM_SYMMETRIES)], k)
 
@@ -131,6 +135,8 @@ def inverse_symmetry(k) -> int | jax.Array | np.ndarray:
 def compose_symmetries(first, then) -> int | jax.Array | np.ndarray:
     """The symmetry that does what `first` and after it `then` do; integers, or integers of one shape."""
     first, then = _checked(first, None), _checked(then, None)
+    if first.ndim and then.ndim and first.shape != then.shape:
+        raise ValueError(f"first and then must be of one shape, not {list(first.shape)} and {list(then.shape)}")
     return _looked_up(_COMPOSED, first, then)
 
 

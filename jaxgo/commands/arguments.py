@@ -8,7 +8,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from jaxgo.base.constants import MOST_KOMI
+from jaxgo.base.constants import INT32_MAX, MAX_SIZE, MIN_SIZE, MOST_KOMI
 from jaxgo.base.processor import usable_cores
 from jaxgo.cli import UsageError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from jaxgo.playing.policies.in_order import Policies
 
-INT32_MAX = 2**31 - 1
 SEED_MAX = 2**64 - 1
 
 
@@ -38,8 +37,6 @@ def count(least: int, most: int = INT32_MAX):
 
 def size(text: str) -> int:
     """An argument type: a board size."""
-    from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
-
     try:
         value = int(text)
     except ValueError:
@@ -63,8 +60,8 @@ def komi(text: str) -> float:
 def moves(text: str) -> tuple[str, ...]:
     """An argument type: names of at least two moves, such as D4,E5,pass."""
     names = tuple(name.strip() for name in text.split(","))
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise argparse.ArgumentTypeError(f"{text!r} does not name two or more different moves, such as D4,E5")
+    if len(names) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r} does not name two or more moves, such as D4,E5")
     return names
 
 
@@ -93,6 +90,8 @@ def devices(text: str | None) -> "list[jax.Device] | int | None":
     found = []
     for part in text.split(","):
         platform, colon, index = part.strip().partition(":")
+        if not platform:
+            raise UsageError(f"--devices {text}: a name is missing; JAX has {_available()}")
         try:
             available = jax.devices(platform)
         except RuntimeError:

@@ -1,16 +1,19 @@
 """What `jaxgo evaluate` is asked: games, and the positions of each."""
 
 import argparse
+import contextlib
 import dataclasses
 import pathlib
 import sys
 
+import jax
 import numpy as np
 
 from jaxgo.board.position import Position
 from jaxgo.cli import UsageError
 from jaxgo.records.files import Game, Unread, read_games, sgf_files
 from jaxgo.records.record import GameRecord
+from jaxgo.records.sgf import bytes_of
 
 DEFAULT_KOMI = 7.5
 
@@ -22,7 +25,7 @@ class Asked:
     name: str
     """The file's name, "" for the empty board."""
     source: pathlib.Path | bytes | None
-    """Where the record is, None for the empty board."""
+    """The record, or where it is; None for the empty board."""
     record: GameRecord
     every: Position
     """All positions of the game, number k after k moves, on the host."""
@@ -32,10 +35,30 @@ class Asked:
     komi_source: str
     """Where it comes from: "file", "option" or "default"."""
 
+    def repeats(self, numbers: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """bool [n]: whether a legal play after so many moves leads to an earlier position of the game (positional superko).
+
+        Args:
+          numbers: int [n], of moves.
+          points: int [n], of the plays.
+        """
+        if not len(numbers):
+            return np.zeros(0, np.bool_)
+        seen = _as_one(self.every.hash())
+        after = _as_one(jax.device_get(self.every[numbers].play(points)).hash())
+        first = {number: place for place, number in reversed([*enumerate(seen.tolist())])}
+        return np.array([first.get(one, number + 1) for one, number in zip(after.tolist(), numbers)]) <= numbers
+
     @property
     def positions(self) -> Position:
         """Those asked for."""
         return self.every[np.array(self.moves)]
+
+
+def _as_one(hashes) -> np.ndarray:
+    """uint64 [n] of the hashes of n positions."""
+    high, low = np.asarray(hashes).astype(np.uint64).T
+    return high << np.uint64(32) | low
 
 
 def asked_of(args: argparse.Namespace) -> tuple[list[Asked], list[str]]:
@@ -53,10 +76,10 @@ def asked_of(args: argparse.Namespace) -> tuple[list[Asked], list[str]]:
         empty = Game("", GameRecord(size=args.size, moves=()), Position.empty(args.size))
         return [_asked(args, empty, None)], []
     try:
-        files = sgf_files(name for name in args.files)
+        files = sgf_files(args.files)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    sources = [("stdin", sys.stdin.buffer.read()) if file == "-" else (file, pathlib.Path(file)) for file in files]
+    sources = [("stdin", sys.stdin.buffer.read()) if file == "-" else (file, _source(file, args)) for file in files]
     games, left_out = [], []
     for (_, source), found in zip(sources, read_games(sources)):
         try:
@@ -75,6 +98,14 @@ def asked_of(args: argparse.Namespace) -> tuple[list[Asked], list[str]]:
     if not games:
         raise UsageError(f"none of {len(sources)} game records can be evaluated")
     return games, left_out
+
+
+def _source(file: str, args: argparse.Namespace) -> pathlib.Path | bytes:
+    """Where a record is; or its bytes where they are needed again, for a pipe is read once, and a file may change."""
+    if args.sgf is not None:
+        with contextlib.suppress(ValueError):  # who reads it says why
+            return bytes_of(file)
+    return pathlib.Path(file)
 
 
 def _asked(args: argparse.Namespace, game: Game, source: pathlib.Path | bytes | None) -> Asked:

@@ -13,6 +13,7 @@ from jaxgo.commands.asked import Asked
 from jaxgo.commands.playing import How
 from jaxgo.commands.progress import Progress
 from jaxgo.commands.report import COLOUR_LETTERS
+from jaxgo.running.comparison import LEAST_PLAYOUTS as LEAST_PLAYOUTS
 from jaxgo.running.comparison import compare
 
 
@@ -46,18 +47,22 @@ def points_to_compare(asked: Asked, names: Sequence[str]) -> list[int]:
     """The points that are named.
 
     Raises:
-      UsageError: a name is no point of the board, or the move is illegal.
+      UsageError: a name is no point of the board or is there twice, or the move is illegal.
     """
     size, option = asked.record.size, f"--compare {','.join(names)}"
     position, found = asked.every[asked.moves[-1]], []
     legal = np.asarray(position.legal())[0]
     for name in names:
         try:
-            found.append(point(name.upper() if name.lower() != "pass" else "pass", size))
+            found.append(point(name, size))
         except ValueError as error:
             raise UsageError(f"{option}: {error}") from None
         if not legal[found[-1]]:
             raise UsageError(f"{option}: {name} is no legal move after {asked.moves[-1]} moves")
+        if found[-1] < size * size and asked.repeats(np.array(asked.moves[-1:]), np.array(found[-1:]))[0]:
+            raise UsageError(f"{option}: {name} repeats an earlier position after {asked.moves[-1]} moves, which superko forbids")
+        if found[-1] in found[:-1]:
+            raise UsageError(f"{option}: {name} is there twice; name different moves")
     return found
 
 

@@ -1,7 +1,8 @@
 """Games that two passes have ended: which stones are dead there, and the score without them.
 
 Playouts say which stones are dead (`jaxgo.results.statuses`). Where the record states the score and theirs is another, the chains
-that playouts think least of are taken off, as many as give the record's score, if any number does.
+that playouts think least of are taken off, as many as give the record's score, if any number does. By some rules White gets a
+point for each handicap stone (Chinese), or for each but one (AGA), which komi does not tell and the record's score has in it.
 """
 
 import dataclasses
@@ -35,11 +36,14 @@ class Ending:
     """The latter as the record states it; None where it states none."""
     by_record: bool
     """Whether they are those that give the record's score, where playouts alone would have taken off others."""
+    bonus: int = 0
+    """Points for handicap stones that White has in the record's score beside komi."""
 
 
 def endings(
-    positions: Position, komi: Sequence[float], its_komi: Sequence[float], stated: Sequence[float | None], **options
-) -> list[Ending]:
+    positions: Position, komi: Sequence[float], its_komi: Sequence[float], stated: Sequence[float | None],
+    handicap: Sequence[int], **options,
+) -> list[Ending]:  # fmt: skip
     """The ends of games.
 
     Args:
@@ -47,6 +51,7 @@ def endings(
       komi: points that White gets in each.
       its_komi: those that he gets by its record.
       stated: the scores that their records state, by their komi.
+      handicap: the handicap stones that they state, 0 without.
       **options: `seed` and `devices` of `jaxgo.evaluate`.
     """
 
@@ -59,9 +64,12 @@ def endings(
     found, owners = settled(boards, owners_of)
     out = []
     for i, board in enumerate(boards):
-        dead, by_record = _dead(board, found[i], owners[:, i], its_komi[i], stated[i])
+        bonuses = (0, handicap[i], handicap[i] - 1) if handicap[i] > 1 else (0,)
+        dead, by_record = _dead(board, found[i], owners[:, i], its_komi[i], stated[i], bonuses)
         (margin,) = _margins(board, [dead])
-        out.append(Ending(tuple(dead), margin - komi[i], margin - its_komi[i], stated[i], by_record))
+        score = margin - its_komi[i]
+        bonus = next((bonus for bonus in bonuses if stated[i] is not None and is_same(score - bonus, stated[i])), 0)
+        out.append(Ending(tuple(dead), margin - komi[i], score, stated[i], by_record, bonus))
     return out
 
 
@@ -74,12 +82,12 @@ def without(positions: Position, dead: Sequence[Sequence[int]]) -> Position:
 
 
 def _dead(
-    stones: np.ndarray, judged: Statuses, owners: np.ndarray, komi: float, stated: float | None
+    stones: np.ndarray, judged: Statuses, owners: np.ndarray, komi: float, stated: float | None, bonuses: Sequence[int]
 ) -> tuple[list[int], bool]:  # fmt: skip
     """(the points of the stones to be taken off, whether the record's score says so)."""
     dead = sorted(point for chain, status in judged if status == DEAD for point in chain)
     (margin,) = _margins(stones, [dead])
-    if stated is None or is_same(margin - komi, stated):
+    if stated is None or any(is_same(margin - komi - bonus, stated) for bonus in bonuses):
         return dead, False
     found, mean = chains(stones), held(stones, *owners).mean(axis=0)
     candidates: list[list[int]] = [[]]

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from jaxgo.base.signals import interruptible
 from jaxgo.base.source import version
-from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from jaxgo.commands import arguments
 
 if TYPE_CHECKING:
@@ -47,6 +48,16 @@ examples:
   jaxgo evaluate --size 9 --komi 7 --playouts 1000000  the empty 9x9 board
   cat game.sgf | jaxgo evaluate -                      a record from a pipe
 
+--policy names policies, asked in this order, with commas between them; Q and P are probabilities, by default 1:
+  capture:Q                 captures
+  nakade:P                  the vital point of a small eye space
+  patterns:P                MoGo's order: save from atari, 3x3 patterns around the last move, captures there; or some of
+                            these parts, as in patterns:0.8:match or patterns:1:save/capture
+  no-self-atari:P           what follows it passes over self-ataris
+  mercy:STONES              ends playouts in which one side has so many stones more
+  advisor:P:TABLE.npz       what a table has learnt, and likewise replies:P:REPLIES.npz
+  uniform                   the last, where no other has a move; it may be left out
+
 The result goes to stdout, progress to stderr. Ctrl-C or SIGTERM prints what is finished and says that it is partial (status
 130). Of several records those that cannot be read are told and left out (status 1). A record is read up to the first move that
 is illegal.
@@ -69,12 +80,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--all", action="store_true", help="every position, the closing passes included")
     playouts_help = "playouts from each position (default: %(default)s)"
     parser.add_argument("--playouts", type=arguments.count(1), default=DEFAULT_PLAYOUTS, metavar="N", help=playouts_help)
-    parser.add_argument("--komi", type=arguments.komi, metavar="K", help="default: the record's, else 7.5")
+    komi = "points for White, those included that rules may give for handicap stones (default: the record's komi, else 7.5)"
+    parser.add_argument("--komi", type=arguments.komi, metavar="K", help=komi)
     seed_help = "of the random numbers (default: 0)"
     parser.add_argument("--seed", type=arguments.count(0, arguments.SEED_MAX), default=0, metavar="S", help=seed_help)
-    parser.add_argument("--policy", metavar="P,...", help="whom playouts ask for their moves: capture:0.9, nakade, "
-        "patterns, advisor:0.5:TABLE.npz, replies:0.5:REPLIES.npz, mercy:40, uniform; the first that has one decides, and "
-        "no-self-atari:0.9 before them has them pass over such moves (default: uniform)")  # fmt: skip
+    parser.add_argument("--policy", metavar="P,...", help="whom playouts ask for their moves, see below (default: "
+        "uniform)")  # fmt: skip
     mistakes_help = "also the N moves of the game that lost most, and what was better; takes about as long as --all"
     parser.add_argument("--mistakes", type=arguments.count(1), metavar="N", help=mistakes_help)
     judge_help = "who finds the mistakes: playouts, or the search, which sees what needs an answer (default: playouts)"
@@ -118,10 +129,7 @@ def _run(args: argparse.Namespace) -> int:
     how = playing.How(args.playouts, args.seed, policy, arguments.devices(args.devices))
     written = True
     for group in [asked] if args.resume else list(playing.in_groups(asked)):
-        try:
-            reports, kept = _evaluate(group, how, extras, args.resume)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
+        reports, kept = _evaluate(group, how, extras, args.resume)
         if not any(report.rows for report in reports):
             raise KeyboardInterrupt
         written &= kept & _show(args, group, reports, extras)
@@ -140,7 +148,10 @@ def _evaluate(group: "Sequence[Asked]", how: "How", extras: "Extras", resume: st
     from jaxgo.commands.progress import progress_on_stderr
     from jaxgo.commands.report import Report, rows_of
 
-    job = Job(group, how, resume)
+    try:
+        job = Job(group, how, resume)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     with progress_on_stderr(job.left) as progress:
         played = job.run(progress)
     complete, seconds = job.complete, progress.seconds()

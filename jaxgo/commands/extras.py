@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxgo.base import files
 from jaxgo.cli import UsageError
 from jaxgo.commands import compared, mistakes, outputs
 from jaxgo.commands.asked import Asked
@@ -39,6 +40,8 @@ class Extras:
         """
         if args.judge and not args.mistakes:
             raise UsageError("--judge is for --mistakes N")
+        if args.compare and args.playouts < compared.LEAST_PLAYOUTS:
+            raise UsageError(f"--playouts must be at least {compared.LEAST_PLAYOUTS} for --compare, not {args.playouts}")
         names = [each.name for each in asked]
         pictures: Sequence[pathlib.Path] = ()
         if args.plot is not None:
@@ -71,20 +74,20 @@ class Extras:
 
     def write(self, asked: Asked, report: Report) -> bool:
         """Writes a game's files, and says so; whether all could be written."""
-        written = True
+        whole = True
         if asked in self.records:
             from jaxgo.commands.annotations import annotated_record
 
             record = annotated_record(asked, report)
-            written &= _written(self.records[asked], lambda path: path.write_bytes(record))
+            whole &= written(self.records[asked], lambda path: files.write_output(path, record))
         if asked in self.pictures and report.rows:
             from jaxgo.commands.plots import save_plot
 
-            written &= _written(self.pictures[asked], lambda path: save_plot(report, path))
-        return written
+            whole &= written(self.pictures[asked], lambda path: save_plot(report, path))
+        return whole
 
 
-def _written(path: pathlib.Path, write: Callable[[pathlib.Path], object]) -> bool:
+def written(path: pathlib.Path, write: Callable[[pathlib.Path], object]) -> bool:
     """Writes a file and says so; whether it could be written."""
     try:
         write(path)

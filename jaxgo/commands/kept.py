@@ -4,8 +4,8 @@ For each board size it is an `Evaluation` as `Evaluation.save` writes it, in `FI
 `FILE-9x9.npz` and so on; `Evaluation.load` reads it. A further member of the archive tells the positions and the policy.
 """
 
-import contextlib
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxgo.base import saved
+from jaxgo.base import files, saved
 from jaxgo.cli import UsageError
 from jaxgo.results.evaluation import Evaluation
 
@@ -95,18 +95,16 @@ class Kept:
         says so, and the work goes on."""
         if self.evaluation is None:
             return
-        part = self._path.with_name(self._path.name + ".part")
+        whole = io.BytesIO()
+        self.evaluation.save(whole)
+        with zipfile.ZipFile(whole, "a") as archive:
+            archive.writestr(_MEMBER, json.dumps(self._about))
         try:
-            self.evaluation.save(part)
-            with zipfile.ZipFile(part, "a") as archive:
-                archive.writestr(_MEMBER, json.dumps(self._about))
-            os.replace(part, self._path)
+            files.write(self._path, whole.getvalue())
             self.can_be_written = True
         except OSError as error:
             self.can_be_written = False
             print(f"jaxgo evaluate: --resume {self._path}: the file cannot be written: {error.strerror}", file=sys.stderr)
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
         self._written = time.monotonic()
 
     def _read(self) -> tuple[Evaluation, dict]:

@@ -45,8 +45,9 @@ def _in_folder(out: pathlib.Path, names: Sequence[str], suffix: str) -> list[pat
     common = os.path.commonpath([os.path.dirname(path) for path in paths if path] or [""])
     found: list[pathlib.Path] = []
     for name, path in zip(names, paths):
-        # What was read from a pipe, and the empty board, lie at the top.
-        first = place = (out / (os.path.relpath(path, common) if path else name or "empty")).with_suffix(suffix)
+        # What was read from a pipe, what has gone since, and the empty board, lie at the top.
+        inside = os.path.relpath(path, common) if path else os.path.basename(name) or "empty"
+        first = place = (out / inside).with_suffix(suffix)
         number = 2
         while place in found:
             place, number = first.with_stem(f"{first.stem}-{number}"), number + 1

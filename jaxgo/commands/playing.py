@@ -116,7 +116,7 @@ class _Batch:
         self._how, self._options = how, how.options(size)
         self._kept, self._round = None, how.playouts
         if resume is not None:
-            request = Request.of(self._positions, how.playouts, streams=self._streams, **self._options)
+            request = Request.of(self._positions, how.playouts, {"streams": self._streams, **self._options})
             names = [asked[i].name for i in mine if asked[i].name]
             learned = jax.tree.leaves(request.policy)
             self._kept = Kept(resume, size, alone, names, request.columns, self._komi, how.seed, how.policy, learned)
@@ -195,7 +195,8 @@ def _endings_of(asked: Sequence[Asked], how: How) -> list[dict[int, Ending]]:
         its_komi = [asked[i].komi if (stated := asked[i].record.komi) is None else stated for i, _ in places]
         last = [move == len(asked[i].record.moves) for i, move in places]
         results = [asked[i].record.result_points if at_end else None for (i, _), at_end in zip(places, last)]
-        found = endings(over, komi, its_komi, results, seed=how.seed, devices=how.devices)
+        handicap = [asked[i].record.handicap for i, _ in places]
+        found = endings(over, komi, its_komi, results, handicap, seed=how.seed, devices=how.devices)
         for (i, move), ending in zip(places, found):
             out[i][move] = ending
     return out

@@ -100,7 +100,8 @@ def shown(command: str, total: float, first: str = "") -> Iterator[Show]:
     if not console.is_terminal:
         yield _lines(command)
         return
-    with Bar(SpinnerColumn(), BarColumn(), _Words(), console=console, transient=True) as bar:
+    spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
+    with Bar(spinner, BarColumn(), _Words(), console=console, transient=True) as bar:
         task = bar.add_task(first, total=total or None, words=str)
 
         def show(done: float, total: float, words: Callable[[], str]) -> None:
@@ -125,7 +126,7 @@ def _lines(command: str) -> Show:
 
 def time_left(seconds: float) -> str:
     """In words: "59 s left"; from 100 s on "0:01:40 left", in hours, minutes and seconds."""
-    if (whole := round(seconds)) < 100:
+    if (whole := max(0, round(seconds))) < 100:
         return f"{whole} s left"
     minutes, rest = divmod(whole, 60)
     return "{}:{:02}:{:02} left".format(*divmod(minutes, 60), rest)

@@ -182,5 +182,7 @@ def ending_text(ending: "Ending", size: int) -> str:
         score = f"{score}; {score_text(ending.at_its_komi)} with the record's komi"
     if ending.stated is None:
         return score
+    if ending.bonus:
+        return f"{score}; {score_text(ending.stated)} with {ending.bonus} points for handicap stones, as the record says"
     agrees = is_same(ending.at_its_komi, ending.stated)
     return f"{score}, {'as the record says' if agrees else f'but the record says {score_text(ending.stated)}'}"

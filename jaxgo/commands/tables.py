@@ -24,6 +24,8 @@ def make_console() -> Console:
     console = Console(file=sys.stdout, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, PIPE_WIDTH)
+    elif console.width < 1:  # as COLUMNS=0 says, where nothing would be printed
+        console.width = PIPE_WIDTH
     return console
 
 

@@ -20,7 +20,7 @@ from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, NO_KO, WHITE
 from jaxgo.board import bitboard as bb
 from jaxgo.board.geometry import geometry
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 
 if TYPE_CHECKING:
     from sgfmill.boards import Board
@@ -73,6 +73,7 @@ def to_sgfmill(position: Position) -> "list[Board]":
     """A board of sgfmill for each position. It holds the stones; who is to play, ko and passes are not carried over."""
     from sgfmill.boards import Board
 
+    check_position(position)
     boards, size = [], position.size
     for stones in np.asarray(position.to_array()):
         board = Board(size)
@@ -94,11 +95,12 @@ def from_pgx(state) -> Position:
 
     Raises:
       TypeError: something else.
+      ValueError: its board is of a size that there is not here.
     """
     x: Any = getattr(state, "_x", None)
     if not all(hasattr(x, name) for name in ("board", "ko", "consecutive_pass_count", "step_count")):
         raise TypeError(f"state must be a state of pgx's Go (pgx.go.State), not {type(state).__name__}")
-    size = math.isqrt(x.board.shape[-1])
+    size = checks.size(math.isqrt(x.board.shape[-1]))
     g, board = geometry(size), jnp.asarray(x.board).reshape(-1, size * size)
     batch = board.shape[:1]
     return Position(
@@ -135,9 +137,10 @@ def to_pgx(position: Position, env) -> Any:
       A batch of B pgx.go.State.
 
     Raises:
-      TypeError: env is no such environment.
+      TypeError: env is no such environment, or position no position.
       ValueError: env is of another size, or of one that pgx does not play right, above 19.
     """
+    check_position(position)
     game: Any = getattr(env, "_game", None)
     if not all(hasattr(game, name) for name in ("size", "rewards", "init")):
         raise TypeError(f"env must be pgx's environment of Go (pgx.go.Go), not {type(env).__name__}")

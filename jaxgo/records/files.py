@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from jaxgo.base.files import is_no_file
 from jaxgo.records import sgf
 from jaxgo.records.record import GameRecord
 
@@ -35,7 +36,8 @@ class Unread:
 
 
 def sgf_files(names: Iterable[str | os.PathLike]) -> list[str]:
-    """The files that names stand for: the name of a file itself, and of a folder all `.sgf` files below it, sorted.
+    """The files that names stand for: the name of a file itself, and of a folder all `.sgf` files below it, sorted. A pipe must
+    be named, as it would be waited for.
 
     Raises:
       ValueError: a folder that cannot be read, or holds no such file; a name that is empty.
@@ -56,7 +58,7 @@ def sgf_files(names: Iterable[str | os.PathLike]) -> list[str]:
             os.path.join(folder, file)
             for folder, _, inside in os.walk(path, onerror=refuse)
             for file in inside
-            if file.lower().endswith(".sgf")
+            if file.lower().endswith(".sgf") and not is_no_file(os.path.join(folder, file))
         ]
         if not found:
             raise ValueError(f"the folder {os.fspath(name)!r} holds no .sgf file")

@@ -16,10 +16,11 @@ Source of Fox's komi: the readers of KataGo and of LizzieYzy.
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from sgfmill import sgf_properties
 
 from jaxgo.base import checks
-from jaxgo.base.constants import BLACK, INT32_MAX, WHITE
+from jaxgo.base.constants import BLACK, INT32_MAX, MOST_KOMI, WHITE
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position
@@ -69,6 +70,20 @@ class GameRecord:
     notes: tuple[str, ...] = ()
     """What the file holds beyond this game's main line, a sentence each: further games, variations, what could not be read."""
 
+    def __post_init__(self) -> None:
+        """Refuses a size, a colour or a point that is none."""
+        points = checks.size(self.size) ** 2
+        for what, colours, pairs, last in (
+            ("moves", (BLACK, WHITE), self.moves, points),
+            ("setups", (BLACK, WHITE, 0), [(c, p) for setup in self.setups for p, c in setup.stones], points - 1),
+        ):
+            for colour, point in pairs:
+                if colour not in colours or not isinstance(point, (int, np.integer)) or not 0 <= point <= last:
+                    allowed = f"colours {' '.join(map(str, colours))} and points 0 to {last}"
+                    raise ValueError(f"{what} must be of {allowed}, not of colour {colour!r} and point {point!r}")
+        for setup in self.setups:
+            checks.one_of("to_play", setup.to_play, (BLACK, WHITE, None))
+
     @property
     def komi(self) -> float | None:
         """The record's komi in points, None where it states none, or one that cannot be (see `remarks`)."""
@@ -107,7 +122,8 @@ class GameRecord:
         except ValueError:
             return None, f"{remark}left out: it is no finite number"
         if self.application.startswith(_OURS):
-            return written, ""
+            far = abs(written) > MOST_KOMI
+            return (None, f"{remark}left out: it is beyond {MOST_KOMI:,.0f} points") if far else (written, "")
         komi = _from_hundredths(written, fox=_FOX in self.application.lower())
         if abs(komi) > points:
             return None, f"{remark}left out: it is beyond the {points} points of the board"

@@ -25,7 +25,7 @@ MOST_BYTES = 1 << 24
 #: A text begins like this, after a byte order mark and what a mail's header may hold; no name of a file does.
 _BEGINS_A_GAME = re.compile(r"^\ufeff?\s*\(\s*;", re.MULTILINE)
 #: Where a record names its character set.
-_CHARACTER_SET = re.compile(rb"(?<![A-Za-z])CA\s*\[\s*([^\]\s]+)\s*\]")
+CHARACTER_SET = re.compile(rb"(?<![A-Za-z])CA\s*\[\s*([^\]\s]+)\s*\]")
 #: Under these names records have letters of wider sets.
 _WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "big5": "cp950"}
 
@@ -63,7 +63,7 @@ def parse(path_or_text: str | bytes | os.PathLike) -> tuple[sgf.Sgf_game, tuple[
       ValueError: the file cannot be read, holds no SGF, or no Go game on a square board of 2 to 25.
     """
     given, name = _read(path_or_text)
-    data, in_utf8 = (given.encode("utf-8", "replace"), True) if isinstance(given, str) else _readable(given)
+    data, in_utf8 = (given.encode("utf-8", "replace"), True) if isinstance(given, str) else readable(given)
     try:
         root = sgf_grammar.parse_sgf_game(data)
     except ValueError as error:
@@ -98,29 +98,37 @@ def _read(path_or_text: str | bytes | os.PathLike) -> tuple[bytes | str, str]:
         return path_or_text, "the given text"
     if not isinstance(path_or_text, (str, os.PathLike)):
         raise TypeError(f"path_or_text must be a path or the text of an SGF game record, not {type(path_or_text).__name__}")
-    name = repr(os.fspath(path_or_text))
+    return bytes_of(path_or_text), repr(os.fspath(path_or_text))
+
+
+def bytes_of(path: str | os.PathLike) -> bytes:
+    """A file's bytes, which may be no game record.
+
+    Raises:
+      ValueError: it cannot be read, or has more than `MOST_BYTES`.
+    """
+    name = repr(os.fspath(path))
     try:
-        with open(path_or_text, "rb") as file:
+        with open(path, "rb") as file:
             read = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"the game record {name} cannot be read: {reason}") from error
     if len(read) > MOST_BYTES:
         raise ValueError(f"the game record {name} cannot be read: it has more than {MOST_BYTES:,} bytes")
-    return read, name
+    return read
 
 
-def _readable(data: bytes) -> tuple[bytes, bool]:
+def readable(data: bytes) -> tuple[bytes, bool]:
     """A record as `sgfmill` can read it, which goes by bytes; and whether it is now in UTF-8.
 
     In Shift_JIS, Big5, GBK and their kin the second byte of a letter may be one that stands for a backslash or a bracket.
     """
-    named = _CHARACTER_SET.search(data)
+    named = CHARACTER_SET.search(data)
     if named is None:
         return data, False
     try:
-        codec = codecs.lookup(named[1].decode("ascii")).name
-        codec = _WIDER.get(codec, codec)
+        codec = codec_of(named[1])
         text = data.decode(codec)
         letters = {letter for letter in text if letter > "\x7f"}
         doubtful = any(byte < 0x80 for letter in letters for byte in letter.encode(codec))
@@ -129,6 +137,16 @@ def _readable(data: bytes) -> tuple[bytes, bool]:
     except (LookupError, ValueError):  # there is no such set, or the record is not in it
         pass
     return data, False
+
+
+def codec_of(name: bytes) -> str:
+    """What Python calls the character set of this name, or one with more letters that records have under it.
+
+    Raises:
+      LookupError, ValueError: there is none.
+    """
+    codec = codecs.lookup(name.decode("ascii")).name
+    return _WIDER.get(codec, codec)
 
 
 def _game(root: sgf_grammar.Coarse_game_tree, data: bytes) -> sgf.Sgf_game:
@@ -169,7 +187,7 @@ def _notes(root: sgf_grammar.Coarse_game_tree, data: bytes) -> tuple[str, ...]:
 
 def _raw(properties: dict[str, list[bytes]], identifier: str) -> str:
     """A property's first value as text, "" without."""
-    return properties.get(identifier, [b""])[0].decode("latin-1").strip()
+    return without_controls(properties.get(identifier, [b""])[0].decode("latin-1")).strip()
 
 
 def _size(text: str, name: str) -> int:
@@ -250,7 +268,9 @@ def _setup(node: sgf.Node, num_moves: int, size: int) -> Setup:
         black, white, empty = node.get_setup_stones()
         to_play = _COLOURS[node.get("PL")] if node.has_property("PL") else None
     except ValueError:
-        where = f"the setup (AB, AW, AE, PL) {when(num_moves)}"
+        names = [name for name in ("AB", "AW", "AE", "PL") if node.has_property(name)]
+        told = " ".join(f"{name}[{b']['.join(node.get_raw_list(name)).decode('latin-1')}]" for name in names)
+        where = f"the setup {when(num_moves)}, {without_controls(told)[:60]},"
         raise ValueError(f"{where} names a point off the {size}x{size} board, or no colour") from None
     groups = ((black, BLACK), (white, WHITE), (empty, EMPTY))
     stones = [((size - 1 - row) * size + column, colour) for points, colour in groups for row, column in sorted(points)]
@@ -262,7 +282,7 @@ def _move(raw: bytes, number: int, colour: int, size: int) -> int:
     try:
         move = sgf_properties.interpret_go_point(raw.strip(), size)
     except ValueError:
-        text = f"move {number}, {COLOUR_NAMES[colour]} [{raw.decode('latin-1')}]"
+        text = f"move {number}, {COLOUR_NAMES[colour]} [{without_controls(raw.decode('latin-1'))[:60]}]"
         raise ValueError(f"{text}, is no point of the {size}x{size} board") from None
     if move is None:
         return size * size
@@ -279,7 +299,12 @@ def _text(node: sgf.Node, identifier: str) -> str:
         text = value.decode(node.get_encoding(), "replace")
     except (LookupError, UnicodeError):  # Python has codecs that are not of texts
         text = value.decode("latin-1")
-    return "".join(letter for letter in text if unicodedata.category(letter) != "Cc").strip()
+    return without_controls(text).strip()
+
+
+def without_controls(text: str) -> str:
+    """A text without what would move a terminal's cursor."""
+    return "".join(letter for letter in text if unicodedata.category(letter) != "Cc")
 
 
 def row_column(point: int, size: int) -> tuple[int, int] | None:

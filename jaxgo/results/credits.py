@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxgo.base import checks
+
 #: Units of a credit of 1. A sixteen-bit fraction: a playout's credits, their squares and `share` fit 32 bits.
 UNIT = 1 << 16
 
@@ -62,8 +64,7 @@ def credit(rule: str, histories: Histories) -> Array:
     Returns:
       int32 [n, T], 0 to UNIT (2 UNIT for `amaf_first_twice`): 0 for the other player's plies, passes and after the end.
     """
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}, not {rule!r}")
+    checks.one_of("rule", rule, RULES)
     moves = histories.moves
     xp = moves.__array_namespace__()
     num_points = histories.legal.shape[-1]

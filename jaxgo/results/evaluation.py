@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxgo.base import checks, saved
 from jaxgo.base.constants import INT32_MAX
-from jaxgo.board.symmetries import transform_points
+from jaxgo.board.symmetries import NUM_SYMMETRIES, transform_points
 from jaxgo.results import sums
 from jaxgo.results.sums import Sums
 
@@ -115,7 +115,7 @@ class Evaluation:
 
     @functools.cached_property
     def truncated(self) -> np.ndarray:
-        """[B] in [0, 1]: share of the playouts that the cap ended."""
+        """[B] in [0, 1]: share of the playouts that the cap, or `jaxgo.Mercy`, ended."""
         return self.sums.truncated / self._n
 
     @property
@@ -175,7 +175,12 @@ class Evaluation:
         )
 
     def symmetry(self, k: int) -> "Evaluation":
-        """The same evaluation of the positions turned and mirrored by symmetry k, 0 to 7 (see `jaxgo.board.symmetries`)."""
+        """The same evaluation of the positions turned and mirrored by symmetry k, 0 to 7 (see `jaxgo.board.symmetries`).
+
+        Raises:
+          TypeError, ValueError: k is no such number.
+        """
+        checks.integer("k", k, 0, NUM_SYMMETRIES - 1)
         turned: dict[str, Any] = {
             name: transform_points(getattr(self.sums, name), self.size, k)
             for name in ("owned", "first", "first_results")
@@ -211,8 +216,8 @@ class Evaluation:
         played = _merged(self.played + other.played)
         return dataclasses.replace(self, sums=added, complete=self.complete and other.complete, played=played)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes the evaluation to a file, in numpy's npz format; `Evaluation.load` reads it."""
+    def save(self, path: str | os.PathLike | BinaryIO) -> None:
+        """Writes the evaluation to a file, or an open one, in numpy's npz format; `Evaluation.load` reads it."""
         saved.write(path, self.arrays())
 
     def arrays(self) -> dict[str, Any]:

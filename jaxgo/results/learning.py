@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
 from jaxgo.board.dynamics import whole
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 from jaxgo.playing.policies.advisor_table import AdvisorTable
 from jaxgo.playing.policies.last_good_reply import NO_REPLY, Replies
 from jaxgo.results import outcome
@@ -39,8 +39,7 @@ def _histories(size: int, playouts: Playouts, position: Position, komi: ArrayLik
     """(moves int16 [B, n, T], margins int16 [B, n], who began int8 [B], komi as bounds int32 [B, 2]) of playouts, checked."""
     if not isinstance(playouts, Playouts):
         raise TypeError(f"playouts must be of jaxgo.playouts or jaxgo.simulate, not {type(playouts).__name__}")
-    if not isinstance(position, Position):
-        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    check_position(position)
     if playouts.moves is None:
         raise ValueError("playouts must have moves: ask for them with moves=True")
     for name, given in (("playouts", playouts.size), ("position", position.size)):
@@ -88,6 +87,8 @@ def _replies(forgetting: bool, old, moves, margin, to_play, bounds):
     # Of the playouts one after the other, each ply by ply, an entry's last reply that won is what counts, and whether a later one
     # that lost was the same.
     points = old.shape[1] - 1
+    if moves.shape[2] < 2:
+        return old  # nothing was replied to
     result, began = _halves(margin, to_play, bounds)
     move, before = moves[..., 1:].astype(jnp.int32), moves[..., :-1].astype(jnp.int32)
     ply = lax.broadcasted_iota(jnp.int32, move.shape, 2) + np.int32(1)

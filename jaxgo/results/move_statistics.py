@@ -33,6 +33,8 @@ class MoveStatistics:
       value: mean result in [0, 1] for the mover, weighted with f, draws half; NaN where nothing was earned.
       effective: effective sample size, (sum f)**2 / sum f**2; 0 where nothing was earned.
       error: standard error of `value` at most, 0.5 sqrt(sum f**2) / sum f (Jason House, 2007); infinite where nothing was earned.
+        Both take each credit for independent. So they are, but for those by "weighted_v2" of a point that was played twice in a
+        playout: by that rule the sample is smaller, and the error larger, where points are often played again.
       num_playouts: playouts of each position.
     """
 
@@ -84,7 +86,17 @@ class MoveStatistics:
 
 @as_by_default()
 def statistics_of(position: Position, playouts: Playouts, *, rule: str = "amaf", komi: ArrayLike = 7.5) -> MoveStatistics:
-    """The same, to the last bit, from playouts with moves (`jaxgo.playouts(..., moves=True)`), on the host.
+    """What each point earns by a rule of credit, from recorded playouts, on the host: to the last bit what
+    `jaxgo.move_statistics` sums up of the same.
+
+    Args:
+      position: the B positions that the playouts are from.
+      playouts: of `jaxgo.playouts(position, n, moves=True)` or `jaxgo.simulate`.
+      rule: one of `jaxgo.credits.RULES`.
+      komi: points that White gets; a finite number, or B of them.
+
+    Returns:
+      `MoveStatistics`.
 
     Raises:
       TypeError: an argument is not what it must be.

@@ -26,7 +26,7 @@ class Playouts(Generic[Array]):
     Attributes:
       margin: int16 [B, n]: Black's area minus White's, before komi.
       length: int16 [B, n]: plies played, the final passes included; 0 from a position that is over.
-      truncated: bool [B, n]: ended by the cap `max_plies` and scored as it stood.
+      truncated: bool [B, n]: ended by the cap `max_plies`, or by `jaxgo.Mercy`, and scored as it stood.
       black: W words of uint32 [B, n]: Black's stones at the end. Row y of the board lies in word y % W from bit
         y // W * (N + 1) on, its first column lowest (see `jaxgo.board.geometry`); `board` has them as an array.
       white: W words of uint32 [B, n]: White's stones at the end.

@@ -41,7 +41,7 @@ class Sums(NamedTuple, Generic[Array]):
       lead: [B]: margins, Black's area minus White's.
       squares: [B, 2]: squares of the margins, in multiples of LOW and what is left.
       length: [B]: plies.
-      truncated: [B]: playouts that the cap ended.
+      truncated: [B]: playouts that the cap, or `jaxgo.Mercy`, ended.
       margins: [B, 2 P + 1]: playouts of each margin; index margin + P.
       owned: [B, P]: playouts in which Black has the area of each point at the end, minus those in which White has it.
       first: [B, 2, P]: playouts in which the colour (0 Black, 1 White) was the first to play at each point.

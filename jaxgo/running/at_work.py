@@ -36,11 +36,6 @@ def on(devices: Sequence[jax.Device]) -> Iterator[None]:
             count(device, -1)
 
 
-def any_is() -> bool:
-    """Whether any program is at work."""
-    return any(_counts.values())
-
-
 def number(device: jax.Device) -> int:
     """Of the programs at work there; if it is more than `side_by_side`, some wait."""
     return _counts[_line_of(device)]

@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxgo.base import checks
-from jaxgo.board.position import Position
+from jaxgo.base.constants import BLACK, INT32_MAX, WHITE
+from jaxgo.board.position import Position, check_position
 from jaxgo.running.playouts import playouts
 from jaxgo.running.request import Progress
 
 #: Playouts whose results are held at a time; each takes some hundred bytes.
 AT_A_TIME = 500_000
+#: Of each position: with fewer there are no errors.
+LEAST_PLAYOUTS = 2
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,11 +60,17 @@ def compare(
       TypeError, ValueError: an argument is not what it must be.
       KeyboardInterrupt: on Ctrl-C.
     """
+    check_position(position)
     streams, colours = np.atleast_1d(np.asarray(streams)), np.atleast_1d(np.asarray(colours))
     groups = len(streams)
     if not groups or position.batch % groups or colours.shape != streams.shape:
         raise ValueError(f"{position.batch} positions cannot be compared in {groups} groups of {colours.shape[0]} colours")
-    checks.integer("num_playouts", num_playouts, 2)
+    if not np.isin(colours, (BLACK, WHITE)).all():
+        raise ValueError(f"colours must be {BLACK} for Black or {WHITE} for White, not {colours.tolist()}")
+    checks.integers("streams", streams, (groups,), 0, INT32_MAX)
+    komi = checks.komi(komi)
+    checks.integer("num_playouts", num_playouts, LEAST_PLAYOUTS)
+    checks.integer("first_playout + num_playouts", first_playout + num_playouts, LEAST_PLAYOUTS)
     members = position.batch // groups
     total, sums = position.batch * num_playouts, np.zeros((2, 2, 2, groups, members))
     # Parts of one size, so that one compiled program serves.

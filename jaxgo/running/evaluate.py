@@ -120,7 +120,7 @@ def _adding(
     position: Position, num_playouts: Numbers, komi: ArrayLike, statistics: Collection[str], options: Options
 ) -> "Callable[[], _Adding]":
     """What begins to do what is asked for, once that has been checked."""
-    request = Request.of(position, num_playouts, komi, each_its_own=True, **options)
+    request = Request.of(position, num_playouts, options, komi=komi, each_its_own=True)
     alike = not is_array(num_playouts) and not is_array(options.get("first_playout"))
     return functools.partial(_Adding, request, _checked(statistics), alike)
 

@@ -76,11 +76,17 @@ class Output:
         return tuple(x for x in few if x * len(workers) <= GATHERED * rooms[-1]) or rooms[:1]
 
 
+def _backend_of_all(devices: Sequence[jax.Device], size: int, form: PolicyForm | None) -> Backend:
+    """The first one's, or where one of several GPUs has no kernel that agrees with XLA, that one's."""
+    backends = [backend_of(device) for device in devices]
+    return next((backend for backend in backends if not backend.has_kernel(size, form)), backends[0])
+
+
 def program(
     output: Output, size: int, shape: tuple[int, int], lanes: int, longest: int, devices: tuple[jax.Device, ...],
     backend: Backend | None = None, form: PolicyForm | None = None,
 ):  # fmt: skip
-    """The function of a chunk shape on devices (played as their backend does), and the shapes of its arguments.
+    """The function of a chunk shape on devices (played as the backend of all does), and the shapes of its arguments.
 
     It takes a chunk for each device, side by side on the first axis of all arguments, and gives the results likewise. Those of
     devices of several processes are given to each of them.
@@ -90,7 +96,7 @@ def program(
     numbers. The arrays of a policy of that form, which all chunks share, follow. It gives what the output makes of the playouts,
     and that memory: in its last columns lie the moves, which are given there in any case where the output is of playouts.
     """
-    g, backend = geometry(size), backend or backend_of(own_of(devices)[0])
+    g, backend = geometry(size), backend or _backend_of_all(own_of(devices), size, form)
     positions, each = shape
     lanes, reuses_log = backend.lanes_of_room(lanes, positions * each), _reuses_log(output, backend, devices)
 

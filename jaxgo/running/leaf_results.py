@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike
 
-from jaxgo.base import checks, threads
+from jaxgo.base import checks, memory, threads
 from jaxgo.base.constants import BLACK, max_plies
 from jaxgo.base.one_loop import in_one_loop
 from jaxgo.board import bitboard as bb
@@ -95,7 +95,8 @@ class LeafResults:
 
     def position(self, black: ArrayLike) -> Position:
         """The positions; `black`, bool [B], says where Black is to move."""
-        return positions_of(self.size, self.words, self.ko, self.passes, checks.bools("black", black, self.ko.shape))
+        black = checks.bools("black", black, self.ko.shape)
+        return jax.device_put(positions_of(self.size, self.words, self.ko, self.passes, black))
 
     def some(self, index) -> "LeafResults":
         """The results of some leaves."""
@@ -104,7 +105,7 @@ class LeafResults:
 
 
 def positions_of(size: int, words: np.ndarray, ko: np.ndarray, passes: np.ndarray, black: np.ndarray) -> Position:
-    """The positions that are told so, as `LeafResults` has them.
+    """The positions that are told so, as `LeafResults` has them; of numpy arrays.
 
     Args:
       size: of the board.
@@ -114,9 +115,10 @@ def positions_of(size: int, words: np.ndarray, ko: np.ndarray, passes: np.ndarra
     """
     own, opp = np.split(words.T, 2)
     blacks, whites = (tuple(np.where(black, *pair)) for pair in ((own, opp), (opp, own)))
-    numbers = np.where(black, BLACK, -BLACK).astype(np.int8), ko.astype(np.int16), passes.astype(np.int8)
-    (blacks, whites), (to_play, its_ko, its_passes) = jax.device_put(((blacks, whites), numbers))
-    return Position(blacks, whites, to_play, its_ko, its_passes, size)
+    numbers: dict[str, Any] = {
+        "to_play": np.where(black, BLACK, -BLACK).astype(np.int8), "ko": ko.astype(np.int16), "passes": passes.astype(np.int8),
+    }  # fmt: skip
+    return Position(blacks, whites, **numbers, size=size)
 
 
 @functools.cache
@@ -196,7 +198,7 @@ class Room:
         return cls(Rows(
             fields_of_position(size).room(count), fields_of_playouts().room(count),
             np.empty((count, 2, 2, 32 * bb.num_point_words(size)), np.int16),
-            np.empty((count, playouts, max_plies(size) if playouts else 0), np.int16), np.empty((count, playouts), np.int8),
+            memory.empty((count, playouts, max_plies(size) if playouts else 0), np.int16), np.empty((count, playouts), np.int8),
         ))  # fmt: skip
 
     def part(self, start: int, end: int) -> "Room":

@@ -17,7 +17,7 @@ from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY
 from jaxgo.base.promise import Promise
 from jaxgo.board.geometry import geometry
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.playing.wire import columns_of
@@ -78,7 +78,7 @@ class Leaves:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds that they have worked, all together."""
+        """Seconds that they have worked, all together; of calls that `play_by` found under way, until then."""
         return self._busy + sum(ring.busy for ring in self._rings.rings)
 
     def compile(self) -> None:
@@ -93,7 +93,9 @@ class Leaves:
 
         Raises:
           TypeError, ValueError: it is of another form.
+          RuntimeError: they are closed.
         """
+        self._rings.check_open()
         form, arrays = _form_of(policy, self.size)
         if form != self._shape.policy:
             raise ValueError(f"policy must be of the same form as the one that was given to Leaves, not {policy!r}")
@@ -108,6 +110,7 @@ class Leaves:
     @staticmethod
     def arguments_of(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(words, ko, passes, black) of positions, as `submit` takes them."""
+        check_position(position)
         held = jax.device_get(position)
         words = columns_of(held, np.zeros(held.batch, np.int32))[:-4]
         return np.stack(words, axis=1), held.ko, held.passes, held.to_play == BLACK
@@ -177,8 +180,10 @@ class Leaves:
             wanted = f"uint32 of {rows} rows for 1 to {self.leaves} leaves"
             raise ValueError(f"columns must be {wanted}, not {columns.dtype} of shape {columns.shape}")
         parts = self._rings.parts_for(count)
-        ends = [count * i // parts for i in range(parts + 1)]
         room = Room.of(self.size, count, self.playouts if self.moves else 0)
+        if parts == 1:
+            return Call(room, self._rings.submit([(columns, room)]))
+        ends = [count * i // parts for i in range(parts + 1)]
         return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
 
     def done(self, call: "Call") -> bool:

@@ -24,7 +24,8 @@ def move_statistics(
     Args:
       position: B positions; ply 0 of a playout is the move of the player to move.
       num_playouts: playouts of each position, 1 to 2**31 - 1.
-      rule: one of `jaxgo.credits.RULES`.
+      rule: one of `jaxgo.credits.RULES`: "amaf", "weighted_v1", "weighted_v2", "mctr_simple", "mctr_capture", "first_move", and
+        two that their authors found worse, "amaf_first_twice" and "mctr_whole".
       komi: points that White gets; a finite number, or B of them.
       **options: those of all jobs.
 
@@ -35,7 +36,7 @@ def move_statistics(
       TypeError, ValueError: an argument is not what it must be; before any work is done.
     """
     checks.one_of("rule", rule, credits.RULES)
-    request = Request.of(position, num_playouts, komi, **options)
+    request = Request.of(position, num_playouts, options, komi=komi)
     sums = CreditSums(rule)
     total = np.zeros((request.batch, request.size**2, 3), np.int64)
     output = Output(f"move_statistics(rule={rule!r})", first_plays=not sums.moves, moves=sums.moves, reduce=sums)

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from jaxgo.backends.choice import teams_of
-from jaxgo.base import checks, threads
+from jaxgo.base import checks, memory, threads
 from jaxgo.base.processor import usable_cores
 from jaxgo.board.geometry import geometry
 from jaxgo.board.position import Position
@@ -25,7 +25,7 @@ def _room(request: Request, moves: bool) -> Playouts[np.ndarray]:
     """Room for all playouts, which holds anything."""
     of = (request.batch, request.num_playouts)
     black, white = (tuple(np.empty(of, np.uint32) for _ in range(geometry(request.size).num_words)) for _ in range(2))
-    events = np.empty((*of, request.max_plies), np.int16) if moves else None
+    events = memory.empty((*of, request.max_plies), np.int16) if moves else None
     return Playouts(np.empty(of, np.int16), np.empty(of, np.int16), np.empty(of, bool), black, white, events, request.size)
 
 
@@ -53,7 +53,7 @@ def playouts(position: Position, num_playouts: int, *, moves: bool = False, **op
       MemoryError: there is no room for so many results; likewise.
     """
     checks.boolean("moves", moves)
-    request = Request.of(position, num_playouts, **options)
+    request = Request.of(position, num_playouts, options)
     output = Output(f"playouts(moves={moves})", first_plays=False, moves=moves, reduce=_each, of_playouts=True)
     out = _room(request, moves)
     # On a CPU each of its cores is a worker.

@@ -13,18 +13,14 @@ from numpy.typing import ArrayLike
 
 from jaxgo.backends.choice import backend_of, own_of, workers_of
 from jaxgo.base import checks
-from jaxgo.base.constants import INT32_MAX, max_plies
+from jaxgo.base.constants import INT32_MAX, MOST_LANES, max_plies
 from jaxgo.board.dynamics import is_traced
-from jaxgo.board.geometry import Geometry, geometry
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.playing.wire import columns_of
 from jaxgo.results import outcome
 from jaxgo.running.chunks import Chunk
-
-#: The most lanes that can be asked for.
-MOST_LANES = 1 << 18
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of playouts finished and the number in all, after every chunk, in the calling thread."""
@@ -124,9 +120,9 @@ class Request:
 
     @classmethod
     def of(
-        cls, position: Position, num_playouts: Numbers, komi: ArrayLike = 0.0, *, each_its_own: bool = False, **options
+        cls, position: Position, num_playouts: Numbers, options: Options, *, komi: ArrayLike = 0.0, each_its_own: bool = False
     ) -> "Request":
-        """The request for playouts from `position`; `options` are those of `Options`.
+        """The request for playouts from `position`.
 
         `each_its_own` says whether `num_playouts` and `first_playout` may be arrays.
 
@@ -136,9 +132,9 @@ class Request:
         unknown = options.keys() - _DEFAULTS.keys()
         if unknown:
             raise TypeError(f"options must be of {', '.join(_DEFAULTS)}, not {', '.join(sorted(unknown))}")
-        asked = _DEFAULTS | options
-        if not isinstance(position, Position):
-            raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+        asked: dict[str, Any] = {**_DEFAULTS, **options}
+        check_position(position)
+        policy = policy_of(asked["policy"], position.size)
         if is_traced(position, num_playouts, komi, *asked.values()):
             raise TypeError("this function needs values, not traced arrays: inside jit, vmap and their kin use jaxgo.simulate")
         size, batch = position.size, check_batch(position)
@@ -150,23 +146,15 @@ class Request:
         streams = checks.integers("streams", streams, (batch,), 0, INT32_MAX)
         workers = workers_of(asked["devices"], of_all_processes=True)
         lanes = asked["lanes"] if asked["lanes"] is not None else backend_of(own_of(workers)[0]).most_lanes(size)
-        policy = policy_of(asked["policy"], size)
-        progress = asked["progress"]
-        if progress is not None and not callable(progress):
-            raise TypeError(f"progress must be a function of (done, total), not {progress!r}")
+        checks.callable_or_none("progress", asked["progress"])
         # On the host, where no shape needs compiling.
         columns = np.stack(columns_of(jax.device_get(position), streams))
         return cls(
             size=size, columns=columns, num_playouts=int(counts.max()), counts=counts, komi=checks.komis(komi, batch),
-            seed=seed_words(asked["seed"]), streams=streams, first_playout=first, workers=workers, progress=progress,
+            seed=seed_words(asked["seed"]), streams=streams, first_playout=first, workers=workers, progress=asked["progress"],
             policy=policy, max_plies=check_max_plies(asked["max_plies"], size),
             lanes=checks.integer("lanes", lanes, 1, MOST_LANES),
         )  # fmt: skip
-
-    @property
-    def geometry(self) -> Geometry:
-        """The layout of the boards on the wire."""
-        return geometry(self.size)
 
     @property
     def batch(self) -> int:

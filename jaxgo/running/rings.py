@@ -69,13 +69,17 @@ class Rings:
             for ring in line.idle:
                 ring.wake()
 
+    def check_open(self) -> None:
+        """RuntimeError where they are closed."""
+        if self._line.closed:
+            raise RuntimeError("these Leaves are closed: they take no calls any more")
+
     def submit(self, parts: Sequence[tuple[np.ndarray, Room]]) -> list[Promise[None]]:
         """Begins calls on leaves, uint32 [columns, n] each; when the promise is kept, the room has what was found."""
-        calls = [Call(columns, room, Promise[None]()) for columns, room in parts]
+        calls = [Call(columns, room, Promise()) for columns, room in parts]
         line = self._line
         with line.lock:
-            if line.closed:
-                raise RuntimeError("these Leaves are closed: they take no calls any more")
+            self.check_open()
             line.waiting.extend(calls)
             try:
                 self._see_to(len(line.waiting))

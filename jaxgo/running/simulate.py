@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 
 from jaxgo.backends.choice import compiler_options, play_anywhere
 from jaxgo.base import checks
-from jaxgo.base.constants import INT32_MAX
+from jaxgo.base.constants import INT32_MAX, MOST_LANES
 from jaxgo.board.dynamics import is_traced, over_mesh, traced
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 from jaxgo.playing import draws
 from jaxgo.playing.playout import Job
 from jaxgo.playing.policies.in_order import Policies, policy_of
 from jaxgo.playing.wire import columns_of, of_playouts
 from jaxgo.results.playouts import Playouts, playouts_of
-from jaxgo.running.request import MOST_LANES, Seed, check_batch, check_max_plies, check_seed
+from jaxgo.running.request import Seed, check_batch, check_max_plies, check_seed
 
 
 def simulate(
@@ -44,7 +44,7 @@ def simulate(
 
     Args:
       position: B positions.
-      num_playouts: playouts of each position (static).
+      num_playouts: playouts of each position (static); B num_playouts max_plies is below 2**31.
       seed: an int in [0, 2**64), or a jax key, which may be traced.
       first_playout: number of the first playout; int32, may be traced.
       streams: int32 [B], the positions' random streams; by default 0 to B - 1. May be traced.
@@ -59,8 +59,7 @@ def simulate(
     Raises:
       TypeError, ValueError: an argument is not what it must be, as far as that can be seen of one that is traced.
     """
-    if not isinstance(position, Position):
-        raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+    check_position(position)
     checks.boolean("moves", moves)
     if position.to_play.ndim == 0:  # one position, as `vmap` hands them over
         one = jax.tree.map(lambda x: x[None], position)
@@ -72,7 +71,8 @@ def simulate(
     size, batch = position.size, check_batch(position)
     num_playouts = checks.integer("num_playouts", num_playouts, 1)
     longest = check_max_plies(max_plies, size)
-    checks.integer("the batch times num_playouts", batch * num_playouts, 1, INT32_MAX // longest)
+    # Of the last numbers each lane adds those of all that are free, which must not come out of 32 bits.
+    checks.integer("the batch times num_playouts", batch * num_playouts, 1, INT32_MAX // max(longest, 2))
     if lanes is not None:
         lanes = checks.integer("lanes", lanes, 1, MOST_LANES)
     if streams is None:
@@ -89,7 +89,8 @@ def simulate(
     how, asked = (num_playouts, longest, moves, lanes), policy_of(policy, size)
     if is_traced(arguments, asked):
         return over_mesh(functools.partial(_play, *how), *arguments, shared=(asked,))
-    return _program(how, jax.default_backend())(arguments, asked)
+    with jax.transfer_guard("allow"):  # a policy's numbers and tables may be numpy's
+        return _program(how, jax.default_backend())(arguments, asked)
 
 
 @functools.lru_cache(maxsize=64)

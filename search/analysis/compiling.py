@@ -21,7 +21,8 @@ MANY = 1 << 16
 
 
 class Compiling:
-    """Which programs of playouts there are, and how there come to be more. For the scheduler's thread, but for `prepare`.
+    """Which programs of playouts there are, and how there come to be more. For the scheduler's thread, but for `prepare` and
+    `is_prepared`.
 
     Args:
       post: has a function called in the scheduler's thread; for any thread.
@@ -39,10 +40,19 @@ class Compiling:
     def prepare(self, size: int, wanted: Wanted, *, with_tree: bool) -> None:
         """Compiles what tasks on a board size need at least, a tree's device apart. For any thread; returns at once where that
         is done."""
-        if not with_tree or wanted.ownership or wanted.moves_ownership:
-            needed = self._samples(size) if with_tree else self._plan(size, 1)
-            if not needed.is_compiled:
-                needed.compile()
+        needed = self._needed(size, wanted, with_tree)
+        if needed is not None and not needed.is_compiled:
+            needed.compile()
+
+    def is_prepared(self, size: int, wanted: Wanted, *, with_tree: bool) -> bool:
+        """Whether `prepare` would return at once. For any thread."""
+        needed = self._needed(size, wanted, with_tree)
+        return needed is None or needed.is_compiled
+
+    def _needed(self, size: int, wanted: Wanted, with_tree: bool) -> Plan | None:
+        if with_tree:
+            return self._samples(size) if wanted.ownership or wanted.moves_ownership else None
+        return self._plan(size, 1)
 
     def _plan_of_pieces(self, size: int, pieces: int) -> Plan:
         """How so many pieces are played (`jaxgo.running.pieces`)."""

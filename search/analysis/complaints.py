@@ -1,8 +1,10 @@
 """What goes wrong is said on stderr, which may be closed or full: that never ends anything else."""
 
+import contextlib
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 
 
 def say(text: str) -> None:
@@ -23,8 +25,17 @@ def tell(error: BaseException) -> None:
         pass
 
 
-def settle() -> None:
-    """Sees to it that what could not be written is not tried again when the process ends, which would then tell of a failure."""
+@contextlib.contextmanager
+def settled() -> Iterator[None]:
+    """Sees to it that what could not be written until its end is not tried again when the process ends, which would then tell of
+    a failure."""
+    try:
+        yield
+    finally:
+        _settle()
+
+
+def _settle() -> None:
     try:
         sys.stderr.flush()
     except (OSError, ValueError):

@@ -43,6 +43,10 @@ class Devices:
     def __iter__(self) -> Iterator[SharedLeaves]:
         return iter(self._made.values())
 
+    def is_ready(self, size: int) -> bool:
+        """Whether the device of a board size is there. For any thread."""
+        return size in self._made
+
     @contextlib.contextmanager
     def ready(self, size: int) -> Iterator[None]:
         """Makes the device of a board size and compiles what it needs, where that is not done; it stays as long as this lasts.

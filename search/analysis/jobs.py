@@ -1,8 +1,9 @@
 """What is done in other threads, and its results in the scheduler's: clients take turns."""
 
-import collections
 import concurrent.futures
 import functools
+import heapq
+import itertools
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ class Job(NamedTuple):
     """Told what went wrong instead."""
     cost: float = 1.0
     """What it counts for where clients take turns: about the time that it takes."""
+    priority: int = 0
+    """Of a client's jobs those of higher priority come first."""
 
 
 def in_parts(parts: Generator[None, None, object], stop: Callable[[], bool]) -> Callable[[], object]:
@@ -51,12 +54,16 @@ class Jobs:
     def __init__(self, count: int, post: Callable[[Callable[[], None]], None]):
         self._count, self._post, self._turns = count, post, Turns()
         self._threads = concurrent.futures.ThreadPoolExecutor(count, "jobs")
-        self._waiting: dict[object, collections.deque[Job]] = {}
-        self._under_way = 0
+        self._waiting: dict[object, list[tuple[int, int, Job]]] = {}
+        """Of each client a heap: the lower the number of a job, the earlier it was put in."""
+        self._under_way, self._numbers = 0, itertools.count()
 
     def put(self, client, job: Job) -> None:
-        """Adds a job to those of a client; they are done in order."""
-        self._waiting.setdefault(client, collections.deque()).append(job)
+        """Adds a job to those of a client; those of one priority are done in order."""
+        self._put(client, next(self._numbers), job)
+
+    def _put(self, client, number: int, job: Job) -> None:
+        heapq.heappush(self._waiting.setdefault(client, []), (-job.priority, number, job))
 
     def hand_out(self, others: Iterable = (), next_of: Callable[[object], Job | None] = lambda client: None) -> None:
         """Begins as many jobs as may be under way.
@@ -71,38 +78,38 @@ class Jobs:
             if not order:
                 break
             client = order[0]
-            job = self._take(client) or next_of(client)
+            number, job = self._take(client) or (next(self._numbers), next_of(client))
             if job is None:
                 others = [other for other in others if other is not client]
                 continue
             self._turns.took(client, job.cost)
             self._under_way += 1
-            self._threads.submit(job.play).add_done_callback(functools.partial(self._done, client, job))
+            self._threads.submit(job.play).add_done_callback(functools.partial(self._done, client, number, job))
 
     def close(self) -> None:
         """Begins nothing any more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _take(self, client) -> Job | None:
-        """The next job that a client has put in."""
+    def _take(self, client) -> tuple[int, Job] | None:
+        """The number of the next job that a client has put in, and the job."""
         waiting = self._waiting.get(client)
         if not waiting:
             return None
-        job = waiting.popleft()
+        _, number, job = heapq.heappop(waiting)
         if not waiting:
             del self._waiting[client]
-        return job
+        return number, job
 
-    def _done(self, client, job: Job, future: concurrent.futures.Future) -> None:
+    def _done(self, client, number: int, job: Job, future: concurrent.futures.Future) -> None:
         if not future.cancelled():
-            self._post(lambda: self._tell(future, client, job))
+            self._post(lambda: self._tell(future, client, number, job))
 
-    def _tell(self, future: concurrent.futures.Future, client, job: Job) -> None:
+    def _tell(self, future: concurrent.futures.Future, client, number: int, job: Job) -> None:
         self._under_way -= 1
         error = future.exception()
         try:
             if error is None and future.result() is MORE:
-                self._waiting.setdefault(client, collections.deque()).appendleft(job)
+                self._put(client, number, job)
             elif error is None:
                 job.add(future.result())
         except Exception as problem:

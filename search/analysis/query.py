@@ -198,7 +198,7 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     visits = min((limit for limit in limits if limit is not None), default=None)
     perspective = override.one_of("reportAnalysisWinratesAs", "BLACK", tuple(_PERSPECTIVES), any_case=True)
     seconds = override.number("maxTime", None, 0.0, 1e20)
-    line = override.integer("analysisPVLen", 15, 1, 1000)
+    line = override.integer("analysisPVLen", 15, 1, 1000)  # the first move is not counted
     override.skip(*_SETTINGS_WITHOUT_EFFECT)
     if override.left:
         warnings.append(("overrideSettings", short(f"Unknown or unused settings: {', '.join(override.left)}")))
@@ -210,7 +210,7 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
         playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
         perspective=_PERSPECTIVES[perspective],
         wanted=Wanted(
-            line=take.integer("analysisPVLen", line, 1, 1000), pv_visits=pv_visits, pv_edge_visits=pv_visits,
+            line=1 + take.integer("analysisPVLen", line, 1, 1000), pv_visits=pv_visits, pv_edge_visits=pv_visits,
             ownership=take.boolean("includeOwnership"), moves_ownership=take.boolean("includeMovesOwnership"),
             shares=take.boolean("includePolicy"), amaf=take.boolean("includeAmaf"),
         ),
@@ -267,7 +267,8 @@ def _turns(take: fields.Fields, last: int) -> tuple[tuple[int, ...], tuple[int, 
     priorities = take.array("priorities", [priority] * len(turns))
     least, most = PRIORITIES
     if len(priorities) != len(turns) or not all(fields.is_integer(p) and least <= p <= most for p in priorities):
-        raise QueryError(f"Must be an array of integers from {least} to {most}, one for each of analyzeTurns", "priorities")
+        text = f"Must be an array of integers from {least} to {most}, one for each of analyzeTurns"
+        raise QueryError(f"{text}, not {short(repr(priorities), 60)}", "priorities")
     by_turn = dict(zip(reversed(turns), reversed(priorities)))
     turns = tuple(dict.fromkeys(turns))
     return turns, tuple(by_turn[turn] for turn in turns)
@@ -277,7 +278,8 @@ def _plays(pairs, field: str, size: int, *, passes: bool = True):
     """(colour, point) of pairs such as ["B", "E5"]."""
     for pair in pairs:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise QueryError('Must be an array of pairs of a player and a location, such as ["B", "C4"]', field)
+            text = 'Must be an array of pairs of a player and a location, such as ["B", "C4"]'
+            raise QueryError(f"{text}, not of {short(repr(pair), 60)}", field)
         colour, point = _colour(pair[0], field), _point(pair[1], field, size)
         if point == size**2 and not passes:
             raise QueryError("Could not parse board location: pass", field)
@@ -314,7 +316,8 @@ def _restrictions(take: fields.Fields, size: int):
     for field in ("avoidMoves", "allowMoves"):
         for entry in take.array(field, ()):
             if not isinstance(entry, dict):
-                raise QueryError("Must be an array of dictionaries with player, moves and untilDepth", field)
+                text = "Must be an array of dictionaries with player, moves and untilDepth"
+                raise QueryError(f"{text}, not of {short(repr(entry), 60)}", field)
             part = fields.Fields(entry, field)
             colour, names = _colour(part.value("player"), field), part.array("moves")
             number += 1 + len(names)

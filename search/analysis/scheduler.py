@@ -87,6 +87,10 @@ class Scheduler:
             self._compiling.prepare(size, wanted, with_tree=with_tree)
             yield
 
+    def is_prepared(self, size: int, wanted: Wanted, *, with_tree: bool) -> bool:
+        """Whether `prepared` compiles nothing."""
+        return (not with_tree or self.devices.is_ready(size)) and self._compiling.is_prepared(size, wanted, with_tree=with_tree)
+
     def submit(self, tasks: list[Task]) -> None:
         """Takes tasks on."""
 

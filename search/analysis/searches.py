@@ -66,7 +66,7 @@ class Searches:
             self.active.append(task)
             busy.add(client)
             prepare, start = functools.partial(task.prepare, self._games), functools.partial(self._start, task)
-            self._jobs.put(client, Job(prepare, start, functools.partial(self._fail, task)))
+            self._jobs.put(client, Job(prepare, start, functools.partial(self._fail, task), priority=task.priority))
 
     def _next(self, busy: set, most: int) -> Task | None:
         """The task that may begin, None if none may.
@@ -77,8 +77,9 @@ class Searches:
         full = len(self.active) >= most
         for client in self.waiting.clients():
             first, task = client not in busy, self.waiting.first(client)
-            may = (first or not full) and client.has_room
-            if task is not None and may and self.memory.has_room(self._share(task), first):
+            if task is None or not client.has_room:
+                continue
+            if (first or not full) and self.memory.has_room(self._share(task), first):
                 return task
         return None
 
@@ -177,16 +178,22 @@ class Searches:
         self._devices.drop_idle({task.query.size for task in self.active})
 
     def _tell(self, task: Task, send: Callable[[Task, dict], None], during: bool) -> None:
-        """Sends what has been found until now, once the ownership that is wanted has been played out."""
+        """Sends what has been found until now, once the ownership that is wanted has been played out; of a report only as long as
+        the last reply is not to come at once."""
         assert task.search is not None
         found = Findings.of(task.search, task.query.wanted)
+
+        def unwanted() -> bool:
+            return task.finished or during and (task.stopped or task.winding_up)
 
         def tell(found: Findings | None) -> None:
             if found is not None and not task.finished:
                 send(task, replies.of_findings(task, found, during))
+            elif during:
+                task.reporting = False
 
         if found.waits:
-            play = in_parts(found.in_parts(self._options.threads), stop=lambda: task.finished)
-            self._jobs.put(task.client, Job(play, tell, lambda error: self._fail(task, error)))
+            play = in_parts(found.in_parts(self._options.threads), stop=unwanted)
+            self._jobs.put(task.client, Job(play, tell, lambda error: self._fail(task, error), priority=task.priority))
         else:
             tell(found)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from jaxgo.playing.policies.in_order import policy_of
 from search.analysis import complaints, replies
 from search.analysis import query as queries
-from search.analysis.fields import Fields, QueryError, QueueFull, is_integer
+from search.analysis.fields import Fields, QueryError, QueueFull, is_integer, short
 from search.analysis.games import Games
 from search.analysis.memory import Queues
 from search.analysis.options import ServiceOptions
@@ -282,14 +282,15 @@ class Client:
         elif action == "terminate":
             name = Fields(asked).value("terminateId")
             if not isinstance(name, str):
-                raise QueryError("Must be a string", "terminateId")
+                raise QueryError(f"Must be a string, not {short(repr(name), 60)}", "terminateId")
             self.stop(name, _turns(asked))
             self.send(replies.answer_to(asked))
         elif action == "terminate_all":
             self.stop(None, _turns(asked))
             self.send(replies.answer_to(asked))
         else:
-            raise QueryError("'action' field must be one of " + ", ".join(queries.ACTIONS), "action")
+            text = f"'action' field must be one of {', '.join(queries.ACTIONS)}"
+            raise QueryError(f"{text}, not {short(repr(action), 60)}", "action")
 
 
 def _line(reply: dict | bytes) -> bytes:
@@ -300,5 +301,5 @@ def _turns(asked: dict) -> frozenset[int] | None:
     """The turns that are to be stopped, None for all."""
     turns = Fields(asked).array("turnNumbers", None)
     if turns is not None and not all(map(is_integer, turns)):
-        raise QueryError("Must be an array of integers", "turnNumbers")
+        raise QueryError(f"Must be an array of integers, not {short(repr(turns), 60)}", "turnNumbers")
     return None if turns is None else frozenset(turns)

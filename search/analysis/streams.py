@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from jaxgo.cli import has_stdout
 from search.analysis import complaints
 from search.analysis.service import Client, Service
 from search.lines import TooLong, lines
@@ -72,16 +73,23 @@ def attend(
     return client, writer
 
 
-def at_stdin(service: Service, output: int) -> tuple[Client, threading.Thread]:
-    """Serves stdin; replies go to the file descriptor `output`.
+def at_stdin(service: Service, output: int, failed: Callable[[OSError], object]) -> tuple[Client, threading.Thread]:
+    """Serves stdin; replies go to the file descriptor `output`, and what keeps them from there to `failed`, unless it is that
+    nobody reads them.
 
     Bytes are read and written beside Python's own buffers, whose locks a thread that waits would hold at the program's end.
     """
 
     def write(data: bytes) -> None:
         view = memoryview(data)
-        while view:
-            view = view[os.write(output, view) :]
+        try:
+            while view:
+                view = view[os.write(output, view) :]
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # such as a full disk
+            failed(error)
+            raise
 
     return attend(service, lambda most: os.read(0, most), write, _failure_of(output))
 
@@ -94,14 +102,16 @@ def _failure_of(descriptor: int) -> Callable[[], object]:
 
 
 def own_stdout() -> int:
-    """A file descriptor of what is stdout now; whatever else the program prints goes to stderr from now on."""
+    """A file descriptor of what is stdout now, which takes nothing where that is closed; whatever else the program prints goes to
+    stderr from now on."""
     for number in (0, 1, 2):  # a stream that is closed would lend its number to the next file that is opened
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    if not has_stdout():
+        return os.open(os.devnull, os.O_RDONLY)
+    sys.stdout.flush()
     output = os.dup(1)
     os.dup2(2, 1)
     return output

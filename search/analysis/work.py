@@ -126,6 +126,15 @@ class Task:
         return self.stopped or (self.deadline is not None and time.monotonic() >= self.deadline)
 
 
+def playouts_of(query: Query, options: ServiceOptions) -> tuple[int, bool]:
+    """(playouts of each of a query's positions, whether they are in a tree)."""
+    asked = query.visits if query.visits is not None else options.visits
+    with_tree = query.playouts is None and asked > 1
+    if with_tree:
+        return max(asked, LEAST_PLAYOUTS), True
+    return query.playouts if query.playouts is not None else options.playouts, False
+
+
 def tasks_of(query: Query, client, options: ServiceOptions) -> list[Task]:
     """A task for each turn of a query.
 
@@ -137,12 +146,10 @@ def tasks_of(query: Query, client, options: ServiceOptions) -> list[Task]:
     Raises:
       QueryError: moves are to be avoided, or to be kept to, by playouts without a tree.
     """
-    asked = query.visits if query.visits is not None else options.visits
-    with_tree = query.playouts is None and asked > 1
+    number, with_tree = playouts_of(query, options)
     if query.restrictions is not None and not with_tree:
         field = "avoidMoves" if query.restrictions.avoids else "allowMoves"
         raise QueryError("Cannot be done by playouts without a tree: ask for a maxVisits of 2 or more, and no playouts", field)
-    number = max(asked, LEAST_PLAYOUTS) if with_tree else query.playouts if query.playouts is not None else options.playouts
     cost = _BYTES + len(json.dumps(query.id)) + -(-query.num_bytes // len(query.turns))  # each reply has the id
     seed = options.seed if query.seed is None else query.seed
     return [

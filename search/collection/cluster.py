@@ -16,7 +16,7 @@ import pyarrow
 import search.cluster
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
-from search.cluster import ClusterError
+from search.cluster import ClusterError, cause
 from search.collection.parts import Part
 from search.collection.settings import Settings
 from search.collection.worker import Done
@@ -73,7 +73,7 @@ class Cluster:
                     for data in table["done"].to_pylist():
                         deliver(pickle.loads(data))
         except self._ray.exceptions.RayError as error:
-            raise ClusterError(_cause(error)) from error
+            raise ClusterError(cause(error)) from error
 
     def _results(self, rows: list[pyarrow.Table], settings: Settings, workers: int) -> Iterator[pyarrow.Table]:
         most = min(workers, len(rows))
@@ -125,9 +125,3 @@ class _Actor:
         finished: list[bytes] = []
         self._worker.work(map(pickle.loads, rows["part"].to_pylist()), lambda done: finished.append(pickle.dumps(done)))
         return pyarrow.table({"done": finished})
-
-
-def _cause(error: Exception) -> str:
-    """The last line of what went wrong, which is what it was."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__

@@ -147,11 +147,17 @@ def digest(folder: str, *, most: int = 20, opening: int = 6, most_games: int = 2
         last = {name: values[-1] for name, values in rows.items()} | {"file": path, "row": len(rows["game"]) - 1}
     rejects = _rejects(folder, files)
     return Digest(
-        folder=as_text(folder), settings=manifest["settings"], complete=manifest.get("complete") is not None,
+        folder=as_text(folder), settings=manifest["settings"], complete=_is_complete(manifest, files),
         positions=sizes.total(), games=games, sizes=dict(sizes), results=results, swings=sorted(swings, reverse=True),
         openings=sorted(openings.values(), key=lambda x: (-x.games, x.size, x.board))[:most], first_games=names,
         num_rejects=len(rejects), rejects=rejects[:most],
     )  # fmt: skip
+
+
+def _is_complete(manifest: dict, files: list[pathlib.Path]) -> bool:
+    """Whether all was done, and nothing of it is gone."""
+    complete = manifest.get("complete")
+    return isinstance(complete, dict) and complete.get("parts") == len(files)
 
 
 def curves(folder: str, games: list[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -200,10 +206,12 @@ def _read(files: list[pathlib.Path]) -> Iterator[tuple[pathlib.Path, dict[str, l
 
 
 def _ply_of_openings(files: list[pathlib.Path], wanted: int) -> int:
-    """The ply nearest to what is wanted at which there are positions, in the first tables."""
-    seen = set()
-    for path in files[:16]:
-        seen.update(_table(path, ["ply"])["ply"].to_pylist())
+    """The ply nearest to what is wanted at which there are positions."""
+    seen: set[int] = set()
+    for path in files:
+        seen.update(_table(path, ["ply"])["ply"].unique().to_pylist())
+        if wanted in seen:  # as in the first table, mostly
+            break
     seen.discard(0)
     return min(seen, key=lambda ply: (abs(ply - wanted), ply), default=wanted)
 

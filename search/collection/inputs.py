@@ -5,13 +5,15 @@ positions it has: that is the workers' business. So one process can cut for many
 """
 
 import dataclasses
+import functools
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
-from jaxgo.records.sgf import MOST_BYTES
+from jaxgo.base.files import is_no_file
+from jaxgo.records.sgf import CHARACTER_SET, MOST_BYTES, codec_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,12 +28,12 @@ DEFAULT_SIZE = 19
 _BEGIN = re.compile(rb"\(\s*;")
 #: A game's first node, and no variation's: it begins with what may stand there alone.
 _BEGIN_OF_ROOT = re.compile(rb"\(\s*;\s*(?:FF|GM|SZ|CA)\s*\[")
-_TOKEN = re.compile(rb"\[(?:[^\]\\]|\\.)*\]|[();]", re.DOTALL)
-#: The same, and values that do not end in what there is.
-_TOKEN_OR_PART = re.compile(rb"\[(?:[^\]\\]|\\.)*(?:\]|\\?\Z)|[();]", re.DOTALL)
+#: Letters of two bytes by character set, where the second may look like a bracket or a backslash.
+_WIDE = dict.fromkeys(("cp932", "shift_jisx0213", "shift_jis_2004"), rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]|")
+_WIDE |= dict.fromkeys(("gb18030", "cp950", "big5hkscs"), rb"[\x81-\xfe][\x40-\xfe]|")
+_SIGN = re.compile(rb"[();]")
 #: Bytes of a file that are read at a time, and that may be part of a game's beginning, blanks between its first two signs.
 BLOCK, BEGINNING = 1 << 16, 1 << 12
-_PROPERTY = re.compile(rb"([A-Za-z]+)\s*\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
 
 
 class NoInput(ValueError):
@@ -134,7 +136,7 @@ def _below(folder: str, results: str) -> Iterator[str]:
 def read(files: Iterable[str]) -> Iterator[Game | Rows | Reject]:
     """What files hold, in order; one game, or a piece of a table, is held at a time."""
     for file in files:
-        if os.path.exists(file) and not os.path.isfile(file):  # a pipe would be waited for
+        if is_no_file(file):
             yield Reject(file, -1, 0, "the file cannot be read: it is no regular file")
         else:
             yield from _tables(file) if file.lower().endswith(TABLES) else _games(file)
@@ -164,11 +166,11 @@ def cut_games(name: str, file: BinaryIO) -> Iterator[Game]:
     while True:
         begin = _BEGIN.search(data, place)
         too_long = begin is not None and len(data) - begin.start() > MOST_BYTES
-        if found := begin and _end(data, begin.start(), ended or too_long):
-            place, second, nodes = found
-            number += 1
+        if found := begin and _end_of(data, begin.start(), ended or too_long):
+            size = _size(data[begin.start() : found.second], found.signs)
+            place, number = found.end, number + 1
             label = name if number == 1 else f"{name}#{number}"
-            yield Game(label, data[begin.start() : place], _size(data[begin.start() : second]), nodes)
+            yield Game(label, data[begin.start() : place], size, found.nodes)
             if too_long and place == len(data):
                 return
         elif ended:
@@ -180,30 +182,111 @@ def cut_games(name: str, file: BinaryIO) -> Iterator[Game]:
             data, place, ended = data[start:] + more, 0, not more
 
 
-def _end(data: bytes, start: int, whole: bool) -> tuple[int, int, int] | None:
-    """(where the game that starts there ends, where its first node does, how many nodes it has); None where it goes on beyond
-    what is held of the file, of which `whole` says that no more comes."""
+class _Signs(NamedTuple):
+    """What values look like in a character set."""
+
+    token: re.Pattern[bytes]
+    """A value, the second group of which is empty where it ends; or a sign outside of values."""
+    property: re.Pattern[bytes]
+    """A name and its first value, the third group of which is empty where it ends."""
+    codec: str
+    """The character set, "" for one in which no letter looks like a bracket."""
+
+
+@functools.cache
+def _signs(codec: str) -> _Signs:
+    """Those in a character set."""
+    wide = _WIDE.get(codec, b"")
+    value = rb"(?:" + wide + rb"[^\]\\]|\\.)*"
+    token = re.compile(rb"\[" + value + rb"(?:\]|(\\?\Z))|[();]", re.DOTALL)
+    named = re.compile(rb"(?<![A-Za-z])([A-Za-z]+)\s*\[(" + value + rb")(?:\]|(\\?\Z))", re.DOTALL)
+    return _Signs(token, named, codec if wide else "")
+
+
+def _signs_of(data: bytes, start: int) -> _Signs:
+    """Those of the game that starts there, which names its character set near its beginning."""
+    named = CHARACTER_SET.search(data, start, start + BEGINNING)
+    if named is None or _BEGIN_OF_ROOT.search(data, start + 1, named.start()):
+        return _signs("")
+    try:
+        codec = codec_of(named[1])
+    except (LookupError, ValueError):
+        return _signs("")
+    return _signs(codec if codec in _WIDE else "")
+
+
+class _Ends(NamedTuple):
+    """Where in a file a game ends."""
+
+    end: int
+    second: int
+    """Where its first node ends."""
+    nodes: int
+    """How many it has."""
+    signs: _Signs
+    """By what it was found."""
+
+
+def _end_of(data: bytes, start: int, whole: bool) -> _Ends | None:
+    """`_end` by the character set that the game names, if it is in that: records that were converted may name the one before."""
+    signs = _signs_of(data, start)
+    found = _end(data, start, signs, whole)
+    if signs.codec and not (found and _is_in(signs.codec, data[start : found.end])):
+        plain = _end(data, start, _signs(""), whole)
+        # Where none has ended yet, more of the file may tell.
+        if found or (plain and not _is_in(signs.codec, data[start : plain.end])):
+            return plain
+    return found
+
+
+def _is_in(codec: str, text: bytes) -> bool:
+    """Whether a text is in a character set, and not in UTF-8, whose letters may look like others of Shift_JIS."""
+    fits = []
+    for name in (codec, "utf-8"):
+        try:
+            text.decode(name)
+        except ValueError:
+            fits.append(False)
+        else:
+            fits.append(True)
+    return fits == [True, False]
+
+
+def _end(data: bytes, start: int, signs: _Signs, whole: bool) -> _Ends | None:
+    """Where the game that starts there ends; None where it goes on beyond what is held of the file, of which `whole` says that no
+    more comes."""
     depth, nodes, second = 0, 0, None
-    for token in (_TOKEN if whole else _TOKEN_OR_PART).finditer(data, start):
+    for token in _tokens(data, start, signs, whole):
         kind = token.group()[:1]
         if kind == b";":
             nodes += 1
             second = token.start() if nodes == 2 else second
         elif kind != b"[":
             if nodes and _BEGIN_OF_ROOT.match(data, token.start()):
-                return token.start(), token.start() if second is None else second, nodes
+                return _Ends(token.start(), token.start() if second is None else second, nodes, signs)
             depth += 1 if kind == b"(" else -1
             second = token.start() if second is None and nodes else second
             if not depth:
-                return token.end(), token.end() if second is None else second, nodes
-    return (len(data), len(data) if second is None else second, nodes) if whole else None
+                return _Ends(token.end(), token.end() if second is None else second, nodes, signs)
+    return _Ends(len(data), len(data) if second is None else second, nodes, signs) if whole else None
 
 
-def _size(root: bytes) -> int:
+def _tokens(data: bytes, start: int, signs: _Signs, whole: bool) -> Iterator[re.Match]:
+    """Values, and signs outside of them. A value that does not end is all of the rest, or, in what is whole, none."""
+    for token in signs.token.finditer(data, start):
+        if whole and token[1] is not None:
+            yield from _SIGN.finditer(data, token.start())
+            return
+        yield token
+
+
+def _size(root: bytes, signs: _Signs) -> int:
     """The size that a game's first node states."""
-    for found in _PROPERTY.finditer(root):
+    for found in signs.property.finditer(root):
+        if found[3] is not None:  # a value that does not end
+            break
         if bytes(x for x in found[1] if not 97 <= x <= 122) == b"SZ":  # FF[3] allows small letters, which do not count
-            text = found[2].partition(b":")[0].strip().lstrip(b"0")
+            text = found[2].partition(b":")[0].strip().removeprefix(b"+").lstrip(b"0")
             return int(text) if text.isdigit() and len(text) <= 2 and MIN_SIZE <= int(text) <= MAX_SIZE else DEFAULT_SIZE
     return DEFAULT_SIZE
 

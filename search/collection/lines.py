@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sgfmill import sgf_grammar
 
 from jaxgo.records.record import GameRecord
-from jaxgo.records.sgf import read_as_far_as_possible
+from jaxgo.records.sgf import read_as_far_as_possible, readable
 
 _MOVES, _SETUPS = ("B", "W"), ("AB", "AW", "AE", "PL")
 
@@ -32,7 +32,11 @@ def lines_of(text: bytes) -> list[Line]:
     out = [Line(record, 0, fault)]
     if text.count(b"(") == 1:  # most games have no variations, and need not be parsed again
         return out
-    for start, variation in _variations(sgf_grammar.parse_sgf_game(text)):
+    data, in_utf8 = readable(text)
+    root = sgf_grammar.parse_sgf_game(data)
+    if in_utf8:
+        root.sequence[0]["CA"] = [b"UTF-8"]
+    for start, variation in _variations(root):
         record, fault = read_as_far_as_possible(sgf_grammar.serialise_game_tree(variation))
         if len(record.moves) >= start or fault:
             out.append(Line(record, start, fault))

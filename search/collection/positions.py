@@ -37,8 +37,12 @@ def cut_rows(file: str) -> Iterator[Rows | Reject]:
             if missing:
                 yield Reject(file, -1, 0, f"the table has no column {missing[0]!r}; it has {', '.join(names)}")
                 return
+            if doubled := [name for name in COLUMNS if names.count(name) > 1]:
+                yield Reject(file, -1, 0, f"the table has {names.count(doubled[0])} columns {doubled[0]!r}")
+                return
             start = 0
             for batch in table.iter_batches(ROWS, columns=[name for name in COLUMNS if name in names]):
+                batch.validate(full=True)  # texts that are none are found by nobody else
                 yield from _of_sizes(file, pyarrow.table(batch), start)
                 start += len(batch)
     except (OSError, pyarrow.ArrowException) as error:
@@ -49,6 +53,8 @@ def _of_sizes(file: str, table: pyarrow.Table, start: int) -> Iterator[Rows | Re
     for place, column in enumerate(table.columns):  # as pandas and polars write categories
         if pyarrow.types.is_dictionary(column.type):
             table = table.set_column(place, table.column_names[place], column.cast(column.type.value_type))
+        elif pyarrow.types.is_string_view(column.type):
+            table = table.set_column(place, table.column_names[place], column.cast(pyarrow.large_string()))
     board = table["board"]
     listed = pyarrow.types.is_list(board.type) or pyarrow.types.is_large_list(board.type)
     listed = listed or pyarrow.types.is_fixed_size_list(board.type)

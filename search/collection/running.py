@@ -97,6 +97,8 @@ class Run:
         self._fingerprints: list[str] = []
         """Of all parts, in their order."""
         self._finished = self._count(name)
+        if not self.standing.complete:
+            store.begin_again(settings)
 
     def embedded(self, devices=None, show: Callable[[Standing, int], None] = lambda standing, playouts: None) -> None:
         """Does what is left in this process, on its devices, of which `devices` tells as in `jaxgo.evaluate`.

@@ -6,7 +6,6 @@
 - `.lock`: held by the process that works on the folder.
 """
 
-import fcntl
 import json
 import os
 import pathlib
@@ -88,6 +87,15 @@ class Store:
         """
         _write(self.path(number, size), file)
 
+    def begin_again(self, settings: Settings) -> None:
+        """Notes that there is more to do, where an earlier run had done all that there was.
+
+        Raises:
+          Unwritable: it cannot be written.
+        """
+        if self._manifest().get("complete") is not None:
+            self._write_manifest(settings.as_document())
+
     def end(self, rejects: Iterable[Reject], settings: Settings, complete: dict | None) -> None:
         """Writes what could not be evaluated, and in the manifest that all is done, where it is.
 
@@ -106,10 +114,8 @@ class Store:
             self._write_manifest(settings.as_document(), complete)
 
     def _take(self) -> None:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Unusable(f"the folder {self._name!r} is in use by another run") from None
+        if not files.take(self._lock.fileno()):
+            raise Unusable(f"the folder {self._name!r} is in use by another run")
 
     def _clean(self) -> None:
         """Removes what was being written when an earlier run was killed."""
@@ -133,7 +139,8 @@ def manifest_of(folder: str) -> dict:
     path = pathlib.Path(folder) / MANIFEST
     try:
         found = json.loads(path.read_bytes())
-        found["settings"].items()
+        if not {"bot", "playouts", "seed"} <= found["settings"].keys():
+            raise ValueError
     except FileNotFoundError:
         raise Unusable(f"the folder {folder!r} holds no collection: it has no {MANIFEST}") from None
     except OSError as error:

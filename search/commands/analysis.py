@@ -8,6 +8,7 @@ import signal
 import threading
 from typing import NoReturn
 
+from jaxgo.base.signals import handled
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.analysis import complaints
@@ -27,7 +28,7 @@ a query:
 needed: id moves rules boardXSize boardYSize (square, 2 to 25)
 also:   initialStones initialPlayer komi whiteHandicapBonus analyzeTurns maxVisits includeOwnership includeMovesOwnership
         includePolicy includePVVisits analysisPVLen avoidMoves allowMoves overrideSettings (reportAnalysisWinratesAs,
-        maxVisits, maxTime) reportDuringSearchEvery firstReportDuringSearchAfter priority priorities
+        maxVisits, maxPlayouts, maxTime, analysisPVLen) reportDuringSearchEvery firstReportDuringSearchAfter priority priorities
 actions: query_version query_models clear_cache terminate terminate_all
 Rates and leads are Black's unless reportAnalysisWinratesAs is WHITE or SIDETOMOVE. The rules are always area scoring with
 positional superko and without suicide; other rules are played as these, with a warning where that can change a score. A
@@ -44,7 +45,8 @@ at most whatever clients ask for; one board size takes about 300 MB.
 what is different from KataGo: visits are playouts, so ask for many (a search makes at least 192, unless maxTime or a
 termination ends it), and "prior" and "policy" are shares of what RAVE has learnt. What is added:
   "playouts": 10000      random playouts without a tree; much faster, and queries of this kind share the device best.
-                         maxVisits 1 does the same with --playouts of them
+                         maxVisits 1 does the same with --playouts of them. moveInfos is empty: there are rootInfo,
+                         and ownership, policy and amaf where asked for
   "seed": 7              of the random numbers. A query's reply depends on the query and the seed alone, not on others
                          that run at the same time (unless maxTime ends it)
   "includeAmaf": true    "amaf": visits and win rate of every point as a first play, row by row from the top left
@@ -64,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("--listen", type=_address, metavar="[HOST:]PORT", help="serve TCP clients there instead of stdin")
     add_engine_arguments(parser)
-    processes = "processes that share small searches where there are many (default: one for two cores, at least 2)"
+    processes = "processes that share small searches where there are many (default: one for two cores, at least 2; 1 on GPUs)"
     parser.add_argument("--processes", type=options.count(1, MOST_PROCESSES), metavar="N", help=processes)
     queue = "positions that a client may have waiting (default: %(default)s)"
     parser.add_argument("--max-queue", type=options.count(1), default=20_000, metavar="N", help=queue)
@@ -85,7 +87,7 @@ def add_engine_arguments(parser: argparse.ArgumentParser, threads: int | None = 
     parser.add_argument("--visits", type=options.count(1, 10**9), default=2_000, metavar="N", help=visits)
     playouts = "playouts of a query with maxVisits 1 (default: %(default)s)"
     parser.add_argument("--playouts", type=options.count(1, 10**9), default=1_000, metavar="N", help=playouts)
-    leaf_help = "playouts from each leaf (default: %(default)s)"
+    leaf_help = "playouts from each leaf, 1 to 62 (default: %(default)s)"
     parser.add_argument("--playouts-per-leaf", type=options.count(1, 62), default=8, metavar="K", help=leaf_help)
     seed = "of the random numbers where a query has none (default: %(default)s)"
     parser.add_argument("--seed", type=options.count(0, 2**63), default=0, metavar="S", help=seed)
@@ -94,7 +96,7 @@ def add_engine_arguments(parser: argparse.ArgumentParser, threads: int | None = 
     options.add_policy_argument(parser)
     options.add_knowledge_argument(parser)
     options.add_memory_argument(parser)
-    cores = f"cores that play, or calls at a time on the first of other devices (default: {threads or 'all cores, all devices'})"
+    cores = f"CPU cores that play, or on a GPU calls at a time (default: {threads or 'all cores, all devices'})"
     parser.add_argument("--threads", type=options.count(1, 1024), default=threads, metavar="N", help=cores)
 
 
@@ -112,6 +114,8 @@ def run(args: argparse.Namespace) -> int:
     # Whatever ends the service says so here. No `threading.Event`: its lock may be held where the signal's handler is called.
     ends: queue.SimpleQueue[None] = queue.SimpleQueue()
     signals = []
+    unwritten: list[OSError] = []
+    """What has kept replies from being written."""
 
     def end(number, _) -> None:
         signals.append(number)
@@ -123,8 +127,7 @@ def run(args: argparse.Namespace) -> int:
             with contextlib.suppress(queue.Empty):
                 return ends.get(timeout=1.0)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled(end, signal.SIGINT, signal.SIGTERM), complaints.settled():
         from jaxgo.backends import programs
         from search.analysis import streams
         from search.analysis.options import ServiceOptions
@@ -150,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
             listener.close()
         else:
             complaints.say("ready")
-            client, writer = streams.at_stdin(service, output)
+            client, writer = streams.at_stdin(service, output, unwritten.append)
 
             def end_with_the_writer() -> None:
                 writer.join()
@@ -161,15 +164,13 @@ def run(args: argparse.Namespace) -> int:
             client.end()
             service.end()
             writer.join(2.0)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        complaints.settle()
+            for problem in unwritten:
+                complaints.say(f"replies cannot be written: {problem.strerror}")
     if service.scheduler.failed:
         _leave_at_once(EXIT_FAILED)
     if signals:
         _leave_at_once(EXIT_INTERRUPTED if signal.SIGINT in signals else EXIT_DONE)
-    return EXIT_DONE
+    return EXIT_FAILED if unwritten else EXIT_DONE
 
 
 def _leave_at_once(status: int) -> NoReturn:
@@ -181,10 +182,10 @@ def _log(path: str | None):
     """What writes a line to the log, None without one."""
     if path is None:
         return None
-    from search.analysis.log import Log
+    from search.log import Log
 
     try:
-        return Log(path)
+        return Log(path, complaints.say)
     except OSError as error:
         raise UsageError(f"the log {path!r} cannot be written: {error.strerror}") from error
 

@@ -8,7 +8,8 @@ import signal
 import sys
 import time
 
-from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError, interruptible
+from jaxgo.base.signals import interruptible
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from jaxgo.commands.arguments import komi
 from search.bots import TREES
 from search.commands import options
@@ -20,8 +21,8 @@ DEFAULT_PLAYOUTS = 1_000
 _DESCRIPTION = """\
 Evaluates every position of every game of the inputs, variations included, by playouts, or with --bot by a tree search, and writes
 Parquet tables, which pandas, polars, DuckDB and Arrow read. An input is an SGF file with one game or many, a Parquet table with
-positions (columns board and to_play; the results are such tables too; without a column game each row stands alone), or a folder
-with any of them.
+positions (columns board and to_play; the results are such tables too; rows of a game, by its name in a column game, follow each
+other by ply; without that column each row stands alone), or a folder with any of them.
 
 What is finished is kept: the same command again goes on where it was, after Ctrl-C, a crash or kill -9, and computes nothing
 twice. What cannot be read is in DIR/rejects.parquet, with the reason; that is no failure (status 0), unless nothing can (1). A

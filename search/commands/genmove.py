@@ -6,10 +6,10 @@ import math
 import pathlib
 import signal
 import sys
-import threading
 import time
 
-from jaxgo.cli import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from jaxgo.base.signals import handled
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if (args.file is None) == (args.size is None):
         raise UsageError("give a game record, or --size N for an empty board" + (", not both" if args.file else ""))
     picture = None
-    if args.plot:
+    if args.plot is not None:
         from jaxgo.commands.plots import places_of
 
         (picture,) = places_of(args.plot, [args.file or ""])
@@ -75,17 +75,17 @@ def run(args: argparse.Namespace) -> int:
         player.compile(game.size)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    start, interrupted = time.perf_counter(), threading.Event()
+    start, interrupted = time.perf_counter(), list[int]()  # no `threading.Event`: another Ctrl-C within its `set` would hang
     # Ctrl-C ends the thinking, not the command: the move is chosen from what there is.
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    try:
-        choice = player.genmove(game.position, game.history, limits, _Progress(limits), interrupted.is_set)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    _report(args, game, choice, time.perf_counter() - start, picture)
-    if interrupted.is_set():
+    with handled(lambda number, _: interrupted.append(number), signal.SIGINT):
+        choice = player.genmove(game.position, game.history, limits, _Progress(limits), lambda: bool(interrupted))
+    _report(args, game, choice, time.perf_counter() - start)
+    sys.stdout.flush()  # the move is out before a file can fail
+    drawn = picture is None or _draw(args.bot, game, choice, picture)
+    if interrupted:
         print(f"jaxgo genmove: interrupted after {choice.playouts:,} playouts", file=sys.stderr)
-    return EXIT_INTERRUPTED if interrupted.is_set() else EXIT_DONE
+        return EXIT_INTERRUPTED
+    return EXIT_DONE if drawn else EXIT_FAILED
 
 
 class _Progress:
@@ -126,28 +126,42 @@ def _game(args: argparse.Namespace):
     return Game.of_record(record, last, komi)
 
 
-def _report(args: argparse.Namespace, game, choice, seconds: float, picture: pathlib.Path | None) -> None:
-    """Prints the move and what it rests on, and draws it where a picture is wanted."""
+def _values(game, choice):
+    """float64 [P]: what a picture shows of each point, NaN for nothing."""
+    import numpy as np
+
+    from search.root import RootStatistics
+
+    points = game.size**2
+    if not isinstance(choice.statistics, RootStatistics):
+        return choice.values[:points]
+    return np.where(choice.visits[:points] > 0, choice.visits[:points].astype(np.float64), np.nan)
+
+
+def _draw(bot: str, game, choice, picture: pathlib.Path) -> bool:
+    """Draws the move and what it rests on; whether that could be written."""
+    from jaxgo.board.coordinates import coordinate
+    from jaxgo.commands.board_picture import position_title
+    from jaxgo.commands.extras import written
+    from jaxgo.commands.report import move_text
+    from search import heatmap
+
+    last: tuple[int, int] | None = game.moves[-1] if game.moves else None
+    where = position_title(len(game.moves), move_text(*last, game.size) if last else "", game.to_play)
+    title = f"{where}: {coordinate(choice.move, game.size)} ({bot}, {choice.playouts:,} playouts)"
+    point, values = last[1] if last else None, _values(game, choice)
+    return written(picture, lambda path: heatmap.save_picture(game.position, values, choice.move, path, title, point))
+
+
+def _report(args: argparse.Namespace, game, choice, seconds: float) -> None:
+    """Prints the move and what it rests on."""
     import numpy as np
 
     from jaxgo.board.coordinates import coordinate
     from search import heatmap
     from search.root import RootStatistics
 
-    points = game.size**2
-    values = np.where(choice.visits[:points] > 0, choice.visits[:points].astype(np.float64), np.nan)
-    if not isinstance(choice.statistics, RootStatistics):
-        values = choice.values[:points]
     name = coordinate(choice.move, game.size)
-    if picture is not None:
-        from jaxgo.commands.board_picture import position_title
-        from jaxgo.commands.report import move_text
-
-        last: tuple[int, int] | None = game.moves[-1] if game.moves else None
-        where = position_title(len(game.moves), move_text(*last, game.size) if last else "", game.to_play)
-        title = f"{where}: {name} ({args.bot}, {choice.playouts:,} playouts)"
-        heatmap.save_picture(game.position, values, choice.move, picture, title, last[1] if last else None)
-        print(f"jaxgo: wrote {picture}", file=sys.stderr)
     order = sorted(np.flatnonzero(choice.visits > 0), key=lambda m: (-choice.visits[m], m))
     if args.json:
         document = {
@@ -173,7 +187,7 @@ def _report(args: argparse.Namespace, game, choice, seconds: float, picture: pat
             print(f"{coordinate(int(m), game.size):>6} {choice.visits[m]:>10,.0f} {100 * choice.values[m]:>6.1f}%")
     if args.heatmap:
         what = "visits" if isinstance(choice.statistics, RootStatistics) else "values"
-        print(f"\n{what}, 9 the most:\n{heatmap.as_text(game.position, values)}")
+        print(f"\n{what}, 9 the most:\n{heatmap.as_text(game.position, _values(game, choice))}")
 
 
 def _plain(value: float) -> float | None:

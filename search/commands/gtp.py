@@ -1,6 +1,7 @@
 """`jaxgo gtp`: an engine for Go programs that speak GTP."""
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ponder", action=argparse.BooleanOptionalAction, default=False, help=ponder)
     options.add_policy_argument(parser, as_bot=True)
     options.add_memory_argument(parser)
-    threads = "cores that play, or calls at a time on the first of other devices (default: all cores, all devices)"
+    threads = "CPU cores that play, or on a GPU calls at a time (default: all cores, all devices)"
     parser.add_argument("--threads", type=options.count(1, 1024), metavar="N", help=threads)
     log = "write the whole conversation there, with times, behind what the file holds"
     parser.add_argument("--log", metavar="FILE", help=log)
@@ -68,7 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for; ends with status 0 after `quit`, the end of the input, and SIGTERM."""
-    from search.gtp.server import Log, serve
+    from search.gtp.server import serve, with_times
+    from search.log import Log
 
     engine_options = EngineOptions(
         bot=args.bot, visits=args.visits, seconds=args.seconds, leaves=args.leaves, playouts_per_leaf=args.playouts_per_leaf,
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     )  # fmt: skip
     _check(engine_options)
     try:
-        log = Log(args.log) if args.log else None
+        log = Log(args.log, _say) if args.log else None
     except OSError as error:
         raise UsageError(f"the log {args.log!r} cannot be written: {error.strerror}") from error
     # stdout is the protocol's alone: whatever else writes there is sent to stderr.
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     output = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
-        ended_by = serve(engine_options, sys.stdin.fileno(), output, log or (lambda direction, text: None))
+        ended_by = serve(engine_options, sys.stdin.fileno(), output, with_times(log) if log else lambda direction, text: None)
     finally:
         os.dup2(output, sys.stdout.fileno())
         os.close(output)
@@ -116,6 +118,11 @@ def _check(chosen: EngineOptions) -> None:
     make_player(chosen.bot, komi=chosen.komi, seed=chosen.seed)
 
 
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # where nobody takes it, the game goes on
+        print(f"jaxgo gtp: {text}", file=sys.stderr)
+
+
 def _rules(text: str) -> rulesets.Ruleset:
     """Rules by their name."""
     try:
@@ -123,5 +130,5 @@ def _rules(text: str) -> rulesets.Ruleset:
     except ValueError:
         raise argparse.ArgumentTypeError(f"there are no rules {text!r}; there are: {', '.join(rulesets.NAMES)}") from None
     if warning:
-        print(f"jaxgo gtp: {warning}", file=sys.stderr)
+        _say(warning)
     return rules

@@ -34,7 +34,7 @@ def add_player_arguments(
       for_gpus: whether rounds are larger on these, where nobody says.
     """
     parser.add_argument("--visits", type=count(1), metavar="N", help=f"playouts of each move (default: {visits:,}, or --seconds)")
-    parser.add_argument("--seconds", type=seconds, metavar="S", help="time for each move, compilation apart")
+    parser.add_argument("--seconds", type=seconds, metavar="S", help="seconds for each move, compilation apart")
     what = f"leaves of a round (default: 256{'; with GPUs more, to keep them busy' if for_gpus else ''})"
     parser.add_argument("--leaves", type=count(1), metavar="N", help=what)
     what = f"playouts from each leaf (default: 8, by a policy 4{'; with GPUs more, for the host to keep up' if for_gpus else ''})"
@@ -48,8 +48,8 @@ def add_player_arguments(
 
 def add_knowledge_argument(parser: argparse.ArgumentParser) -> None:
     """--knowledge."""
-    default = f"of gtp and genmove with {' and '.join(STRONG)}, else without"
-    what = f"begin in the tree with prior playouts of moves: captures, patterns, nearness (default: {default})"
+    default = f"on in gtp and genmove for {' and '.join(STRONG)}, off elsewhere"
+    what = f"begin in the tree with prior playouts of moves, by how likely a good player is to play them (default: {default})"
     parser.add_argument("--knowledge", action=argparse.BooleanOptionalAction, default=None, help=what)
 
 
@@ -102,7 +102,7 @@ def policy_of_argument(
 
 def add_memory_argument(parser: argparse.ArgumentParser) -> None:
     """--memory."""
-    what = f"bytes that all trees together may take, such as 512M or 2G (default: 1/{MEMORY_PARTS} of the machine's memory)"
+    what = f"bytes that all trees together may take, such as 2G; at least 128M (default: 1/{MEMORY_PARTS} of the machine's)"
     parser.add_argument("--memory", type=memory, default=None, metavar="SIZE", help=what)
 
 

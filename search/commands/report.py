@@ -5,7 +5,8 @@ import json
 import pathlib
 import sys
 
-from jaxgo.cli import EXIT_DONE, UsageError
+from jaxgo.base import files
+from jaxgo.cli import EXIT_DONE, EXIT_FAILED, UsageError
 from search.commands import options
 
 SUMMARY = "what a collection shows: swings, openings and win-rate curves, as tables and as a page with boards"
@@ -19,7 +20,7 @@ _EPILOG = """\
 examples:
   jaxgo report results                               tables
   jaxgo report results --html report.html            and a page
-  jaxgo report results --opening 10 --most 50 --json everything of these tables, for a program
+  jaxgo report results --opening 10 --most 50 --json  everything of these tables, for a program
 
 A swing is what a player's win rate loses from one position to the next of a line; where not every move was evaluated, over some
 moves. The move that a variation begins with is not among them: tables do not say which position it was played in.
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Does what the command line asks for."""
+    if args.html == "":  # mostly a shell's variable that was not set
+        raise UsageError("--html must name a file, not ''")
     try:
         from search.collection.digest import digest
         from search.collection.page import page
@@ -49,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         found = digest(args.folder, most=args.most, opening=args.opening)
-        html = page(found) if args.html else ""
+        html = page(found) if args.html is not None else ""
     except Unusable as error:
         raise UsageError(str(error)) from error
     except (OSError, ValueError) as error:
@@ -59,11 +62,12 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(_document(found), allow_nan=False))
     else:
         _print(found)
-    if args.html:
+    if args.html is not None:
         try:
-            pathlib.Path(args.html).write_text(html, "utf-8")
+            files.write_output(pathlib.Path(args.html), html.encode())
         except OSError as error:
-            raise UsageError(f"--html {args.html}: the file cannot be written: {error.strerror}") from error
+            print(f"jaxgo: error: --html {args.html}: the file cannot be written: {error.strerror}", file=sys.stderr)
+            return EXIT_FAILED
         print(f"jaxgo report: wrote {args.html}", file=sys.stderr)
     return EXIT_DONE
 

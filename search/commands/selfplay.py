@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from jaxgo.base import source
+from jaxgo.base import files, source
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import options
@@ -123,16 +123,20 @@ def _conditions(args: argparse.Namespace, limits, number: int, seeds: list[int])
     """What it takes to play the game again."""
     from jaxgo.backends.choice import workers_of
     from jaxgo.playing.policies.in_order import asks
+    from search.players import rule_of
     from search.round_size import for_visits, suited
+    from search.tree_needs import needs_histories
 
     by_policy = asks(options.policy_of_argument(args.policy, args.size, learning=True))
     workers = for_visits(limits.visits, workers_of(None))
-    by_tree = {args.black, args.white} & {*bots.TREES}
-    rounds = suited(args.size, workers, args.leaves, args.playouts_per_leaf, policy=by_policy)
+    rounds = [
+        suited(args.size, workers, args.leaves, args.playouts_per_leaf, policy=by_policy, histories=needs_histories(rule_of(bot)))
+        for bot in dict.fromkeys((args.black, args.white)) if bot in bots.TREES
+    ]  # fmt: skip
     return "\n".join(
         [
             f"{limits}"
-            + (f", {rounds.leaves} leaves of {rounds.playouts} playouts a round" if by_tree else "")
+            + "".join(f", {x.leaves} leaves of {x.playouts} playouts a round" for x in dict.fromkeys(rounds))
             + (f", policy {args.policy}" if args.policy else "")
             + ("" if args.knowledge is None else f", {'with' if args.knowledge else 'without'} knowledge")
             + (", cleanup" if args.cleanup else "") + (f", resignation below {args.resign:g}" if args.resign else ""),
@@ -161,23 +165,31 @@ def _taken(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     Raises:
       UsageError: another run has it.
     """
-    with contextlib.ExitStack() as stack:
-        try:
-            import fcntl
-
-            descriptor = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"the folder {str(folder)!r} is in use by another run, which plays the same games") from None
-        except (ImportError, OSError):  # a system or a file system without locks, or a folder that cannot be listed
-            pass
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # it cannot be listed
         yield folder
+        return
+    try:
+        if not files.take(descriptor):
+            raise UsageError(f"the folder {str(folder)!r} is in use by another run, which plays the same games")
+        yield folder
+    finally:
+        os.close(descriptor)
 
 
 def _last_number(folder: pathlib.Path) -> int:
     """The number of the last record in a folder, 0 without any."""
-    return max((int(path.stem) for path in folder.glob("*.sgf") if re.fullmatch(r"[0-9]{4,}", path.stem)), default=0)
+    records = [path for path in folder.glob("*.sgf") if re.fullmatch(r"[0-9]{4,}", path.stem)]
+    return max((int(path.stem) for path in records if not _was_begun_only(path)), default=0)
+
+
+def _was_begun_only(path: pathlib.Path) -> bool:
+    """Whether a record is empty, by a run that was killed just then; it makes room for the game that was to be there."""
+    empty = path.is_file() and not path.stat().st_size
+    if empty:
+        path.unlink()
+    return empty
 
 
 def _write(folder: pathlib.Path, number: int, data: bytes) -> str:
@@ -192,7 +204,7 @@ def _write(folder: pathlib.Path, number: int, data: bytes) -> str:
         try:
             with file:
                 file.write(data)
-        except OSError:  # a full disk: no record is left that is none
+        except BaseException:  # a full disk, or Ctrl-C: no record is left that is none
             path.unlink()
             raise
         return str(path)

@@ -2,14 +2,15 @@
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import pathlib
 import secrets
 import signal
 import sys
 import time
-from collections.abc import Iterator
 
+from jaxgo.base.signals import handled
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.commands import analysis, options
@@ -30,13 +31,15 @@ POST /analysis   one JSON query as for `jaxgo analysis` (see its help); the repl
                  query_version and query_models.
 POST /evaluate   a file of np.savez: boards (integers [B, N, N], 1 Black, -1 White, 0 empty), and any of to_play (1), ko (-1),
                  passes (0), komi (7.5; one each or one for all), playouts (1000), seed (0), streams, first_playout, statistics.
-                 The answer is such a file: what `jaxgo.Evaluation.load` reads, bit for bit what `jaxgo.evaluate` gives, and
+                 The answer is such a file: what `jaxgo.Evaluation.load` reads, bit for bit what `jaxgo.evaluate` gives (by
+                 the --policy here, if there is one), and
                  win_rate, win_rate_error, margin_mean, margin_std, length_mean, truncated, ownership besides.
 GET /health      200 once replicas are ready, 503 while there are none; needs no token
-GET /metrics     counts and times for Prometheus; those of the replicas' batches are Ray's own
+GET /metrics     counts and times for Prometheus
 
 Other requests need the header "Authorization: Bearer TOKEN". What is wrong is told as JSON, {{"error": ..., "field": ...}}: 400
-malformed, 401 no token, 413 too large, 422 a field is not what it must be or asks for too much, 503 busy, with Retry-After.
+malformed, 401 no token, 404 no such path, 405 no such method there, 408 the body came too late, 413 too large, 422 a field is not
+what it must be or asks for too much, 500 it has failed, 503 busy, with Retry-After.
 --memory and --threads are for each replica; without --memory all that this machine has room for share a quarter of its memory.
 
 {bots.listing(bots.TREES)}
@@ -48,6 +51,9 @@ examples:
 Ctrl-C or SIGTERM answers what is accepted, and ends, half a minute later where a request has come in part, and two or
 three minutes where an answer is not read; once more ends at once.
 """
+
+#: Packages of others that it is made of.
+_NEEDED = ("ray", "prometheus_client", "starlette", "uvicorn")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,8 +88,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         kind = options.count(1 << 10, 1 << 30) if field == "body" else options.count(1, 10**9)
         parser.add_argument(f"--max-{field}", type=kind, default=default, metavar="N", help=f"{what} (default: {default:,})")
     name = "of the application; what runs there under it is replaced (default: %(default)s)"
-    parser.add_argument("--name", default="jaxgo", help=name)
+    parser.add_argument("--name", type=_name, default="jaxgo", help=name)
     analysis.add_engine_arguments(parser, threads=1)
+
+
+def _name(text: str) -> str:
+    if not text.strip():  # mostly a shell's variable that was not set
+        raise argparse.ArgumentTypeError(f"must be a name of one letter or more, not {text!r}")
+    return text
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,10 +106,13 @@ def run(args: argparse.Namespace) -> int:
     for name in ("visits", "playouts"):
         if getattr(args, name) > args.max_playouts:
             raise UsageError(f"--{name} must be at most --max-playouts, {args.max_playouts:,}, not {getattr(args, name):,}")
-    with contextlib.ExitStack() as stack, _ending() as signals:
+    if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
+        raise UsageError(f"serve needs Ray Serve: pip install 'jaxgo[cluster]' (there is no {missing[0]})")
+    signals = _Signals()
+    with handled(signals.terminate, signal.SIGTERM), contextlib.ExitStack() as stack:
         try:
             ray = stack.enter_context(connected(args.ray, "serve"))
-            signals.install()  # Ray has its own
+            signal.signal(signal.SIGTERM, signals.terminate)  # Ray has its own
             _serve(args, token, ray, signals)
         except ClusterError as error:
             _say(str(error))
@@ -111,15 +126,15 @@ def run(args: argparse.Namespace) -> int:
 def _serve(args: argparse.Namespace, token: str | None, ray, signals: "_Signals") -> None:
     """Serves until KeyboardInterrupt."""
     from search.analysis.options import ServiceOptions
-    from search.cluster import ClusterError
+    from search.cluster import ClusterError, room_of_nodes
     from search.serving.application import Application, Deployment
     from search.serving.door import Door
     from search.serving.limits import Limits
     from search.serving.metrics import Metrics
     from search.serving.places import Places
 
-    resources = ray.cluster_resources()
-    room = int(resources.get("GPU", 0) or resources.get("CPU", 0) // args.threads)
+    on_gpus = ray.cluster_resources().get("GPU", 0) >= 1
+    room = sum(room_of_nodes(ray, 1 if on_gpus else args.threads, on_gpus=on_gpus))
     least, most = args.replicas or (1, max(1, room))
     memory = args.memory or max(options.LEAST_MEMORY, options.default_memory() // min(most, max(1, room)))
     engine = ServiceOptions(**analysis.engine_options(args), memory=memory)
@@ -127,6 +142,7 @@ def _serve(args: argparse.Namespace, token: str | None, ray, signals: "_Signals"
     places = Places(args.queue, args.queue_memory)
     metrics = Metrics(places)
     listener = _listener(args.host, args.port)
+    at_once = False
     application = Application(Deployment(args.name, engine, args.sizes, least, most), metrics.count_again)
     try:
         _say(f"starting {least} replica{'s' * (least > 1)}, which compile what they need")
@@ -140,13 +156,18 @@ def _serve(args: argparse.Namespace, token: str | None, ray, signals: "_Signals"
         while listener.serves:
             time.sleep(0.5)
             signals.check()
+            if application.lost:
+                raise ClusterError(f"the application {args.name!r} is another's by now, or gone")
         raise ClusterError("nobody listens any more; this is a fault of the program")
     except KeyboardInterrupt:
-        _say("ending: what is accepted is answered; once more ends at once")
+        at_once = True  # where it comes once more
+        with contextlib.suppress(OSError):  # nobody reads what is said
+            _say("ending: what is accepted is answered; once more ends at once")
         listener.close()
+        at_once = False
         raise
     finally:
-        application.stop()
+        application.stop(at_once=at_once)
 
 
 def _listener(host: str, port: int):
@@ -169,22 +190,9 @@ class _Signals:
         if self.terminated:
             raise KeyboardInterrupt
 
-    def install(self) -> None:
-        signal.signal(signal.SIGTERM, self._terminate)
-
-    def _terminate(self, number, frame) -> None:
+    def terminate(self, number, frame) -> None:
         self.terminated = True
         raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def _ending() -> Iterator[_Signals]:
-    signals, before = _Signals(), signal.getsignal(signal.SIGTERM)
-    signals.install()
-    try:
-        yield signals
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _token_of(args: argparse.Namespace) -> str | None:

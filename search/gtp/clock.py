@@ -65,6 +65,9 @@ class Clock:
     def begin(self) -> None:
         """Gives both players their full times, for another game."""
         self._left = {colour: self._full() for colour in (1, -1)}
+        # Under Canadian overtime, whether a player's first period has begun by the client's clock just when it did by this one,
+        # which takes what the network may have taken for spent: else the stones of a period are not these.
+        self._in_step = dict.fromkeys((1, -1), not self.system.main)
 
     def left(self, colour: int) -> Left:
         """What a player has left."""
@@ -72,6 +75,7 @@ class Clock:
 
     def report(self, colour: int, seconds: float, count: int) -> None:
         """Notes what the client says is left (time_left): of the main time if `count` is 0, else of an overtime period."""
+        self._in_step[colour] = bool(count)
         if not self._set and (self.system.kind == "none" or (count and self.system.kind == "absolute")):
             # Nobody has set a clock, and there is one: what is said of one player is all that is known of the other.
             self.system = System("canadian", 0.0, seconds, count) if count else System("absolute", seconds)
@@ -125,6 +129,8 @@ class Clock:
             shared = 0.0  # a period that is overrun is lost
         elif system.kind == "canadian":
             of_period = left.period / max(left.count, 1)
+            if not self._in_step[colour]:  # so that each stone is made within its share, whichever of a period it is
+                of_period = min(of_period, system.period / max(system.count, 1))
             allowed, most, shared = max(of_main, of_period), left.main + of_period, left.main + left.period
         elif system.kind.startswith("fischer"):
             allowed = min(of_main + 0.9 * system.increment, left.main - reserve, system.most_move)

@@ -76,6 +76,10 @@ class Resignation:
         self._low[colour] = ply, number + 1 if last == ply - 2 else 1
         return self._low[colour][1] >= MOVES_TO_RESIGN
 
+    def undone(self, plies: int) -> None:
+        """Notes that a game has been taken back to so many moves: what was noted later does not count."""
+        self._low = {colour: noted for colour, noted in self._low.items() if noted[0] < plies}
+
 
 def _is_handicap_opening(table: Table, colour: int) -> bool:
     return table.handicap > 1 and colour == WHITE and table.played < table.size**2 // HANDICAP_OPENING

@@ -12,10 +12,12 @@ import signal
 import threading
 from collections.abc import Callable
 
+from jaxgo.base.signals import handled
 from search.gtp.engine import Engine
 from search.gtp.lines import TOO_LONG, Lines
 from search.gtp.options import EngineOptions
 from search.gtp.output import Output
+from search.log import Log
 
 
 def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int, log: Callable[[str, str], None]) -> int | None:
@@ -50,8 +52,7 @@ def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int,
         options, output, interrupted=lambda: lines.waiting or output.gone,
         hurried=lambda: ending.is_set() or lines.interrupted or output.gone, compiled=_keep_for_good,
     )  # fmt: skip
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled(end, signal.SIGINT, signal.SIGTERM), contextlib.closing(engine):
         if options.size is not None:
             engine.prepare()
         while not engine.over:
@@ -66,10 +67,6 @@ def serve(options: EngineOptions, input_descriptor: int, output_descriptor: int,
                 engine.refuse(line.text, TOO_LONG)
             else:
                 engine.obey(line.text, line.received)
-    finally:
-        engine.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
     return ended_by[0] if ended_by else None
 
 
@@ -79,25 +76,11 @@ def _keep_for_good() -> None:
     gc.freeze()
 
 
-class Log:
-    """The whole conversation with the time of each part, in a file that is up to date at any moment.
+def with_times(log: Log) -> Callable[[str, str], None]:
+    """What notes the conversation in a log, with the time of each part."""
 
-    Args:
-      path: of the file, which goes on behind what it holds: a server starts its engine for each game.
-    """
-
-    def __init__(self, path: str):
-        self._file, self._lock = open(path, "a", encoding="utf-8", errors="replace"), threading.Lock()
-
-    def __call__(self, direction: str, text: str) -> None:
-        """Notes a text."""
+    def note(direction: str, text: str) -> None:
         now = datetime.datetime.now().isoformat(timespec="milliseconds")
-        with self._lock, contextlib.suppress(OSError, ValueError):  # a full disk must not end the game
-            for line in text.rstrip("\n").split("\n"):
-                self._file.write(f"{now} {direction} {line}\n")
-            self._file.flush()
+        log(*(f"{now} {direction} {line}" for line in text.rstrip("\n").split("\n")))
 
-    def close(self) -> None:
-        """Closes the file."""
-        with contextlib.suppress(OSError):
-            self._file.close()
+    return note

@@ -12,22 +12,24 @@ from collections.abc import Callable, Iterator
 import ray
 from ray import serve
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayError, WorkerCrashedError
+from ray.serve.exceptions import DeploymentUnavailableError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
 from search.analysis.options import ServiceOptions
-from search.cluster import ClusterError
+from search.cluster import ClusterError, cause, room_of_nodes
 from search.serving.boards import Boards
 from search.serving.engine import Engine
 from search.serving.limits import Refusal
+from search.serving.together import Together
 
-#: Requests that a replica works on at a time; and so many of each are what more replicas are started for.
-ONGOING, TARGET = 64, 8
-#: Requests for `jaxgo.evaluate` that go together, and how long the first of them waits for others, seconds.
-TOGETHER, PATIENCE = 64, 0.002
-#: Playouts of a request that fill a replica alone. Others do not wait for it, but run beside it; so many of each kind at a time.
-ALONE, BESIDE = 500_000, 2
+#: Requests that a replica has at a time: as many as the door accepts by default, so that those that take long, or wait for a
+#: compiler, keep no others from it; and so many of each are what more replicas are started for.
+ONGOING, TARGET = 256, 8
+#: Playouts of a request for `jaxgo.evaluate` that fill a replica for seconds: these have a list of their own, so that no other
+#: waits behind them. So many batches of each list are played at a time.
+LARGE, BESIDE = 100_000, 2
 #: How often a request is handed to a replica, and how long after the first of them has died, seconds; longer each time.
 TRIES, PAUSE = 6, 0.1
 #: Seconds that it must be busy or idle before replicas come or go, and that these may take to finish what they are at.
@@ -63,27 +65,21 @@ class Replica:
         # What cannot answer any more ends: its requests go to others, and Ray Serve starts another.
         self._engine = Engine(options, on_failure=lambda: os._exit(1))
         self._engine.warm_up(sizes)
-        self._queries, self._alone, self._batches = map(concurrent.futures.ThreadPoolExecutor, (ONGOING, BESIDE, BESIDE))
+        self._threads = concurrent.futures.ThreadPoolExecutor(ONGOING)
+        self._small, self._large = (Together(self._engine.evaluate, self._engine.room, BESIDE) for _ in range(2))
 
-    async def answer(self, asked: dict) -> list[dict] | Refusal:
+    async def answer(self, asked: dict) -> list[tuple[int, bytes]] | Refusal:
         """See `Engine.answer`."""
         client = self._engine.client()
         with _on_cancel(client.drop):
-            return await asyncio.get_running_loop().run_in_executor(self._queries, self._engine.answer, asked, client)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._engine.answer, asked, client)
 
     async def evaluate(self, asked: Boards) -> bytes | Refusal:
-        """See `Engine.evaluate`, of one request."""
-        if asked.work < ALONE:
-            return await self._together(asked)
-        gone = threading.Event()
-        with _on_cancel(gone.set):
-            work = asyncio.get_running_loop().run_in_executor(self._alone, self._engine.evaluate, [asked], gone.is_set)
-            (answer,) = await work
-        return answer
-
-    @serve.batch(max_batch_size=TOGETHER, batch_wait_timeout_s=PATIENCE, max_concurrent_batches=BESIDE)
-    async def _together(self, asked: list[Boards]) -> list[bytes | Refusal]:
-        return await asyncio.get_running_loop().run_in_executor(self._batches, self._engine.evaluate, asked)
+        """See `Engine.evaluate`, of one request: those that wait and are alike go together."""
+        refusal = await asyncio.get_running_loop().run_in_executor(self._threads, self._engine.prepare, asked)
+        if refusal is not None:
+            return refusal
+        return await asyncio.wrap_future((self._large if asked.work >= LARGE else self._small).add(asked))
 
 
 @contextlib.contextmanager
@@ -112,10 +108,13 @@ class Application:
         self._handle: DeploymentHandle | None = None
         self.replicas, self._over = 0, threading.Event()
         """`replicas` are those that are ready, as they were last looked at."""
-        resources = ray.cluster_resources()
-        self._on_gpu, cores = resources.get("GPU", 0) >= 1, deployment.options.threads or 1
+        self.lost = False
+        """Whether it is another's by now, or gone."""
+        self._since: float | None = None
+        """When it was deployed, as Ray tells, by which it is known for this one's."""
+        self._on_gpu, cores = ray.cluster_resources().get("GPU", 0) >= 1, deployment.options.threads or 1
         self._actor = {"num_cpus": 1, "num_gpus": 1} if self._on_gpu else {"num_cpus": cores}
-        room = int(resources.get("GPU", 0) if self._on_gpu else resources.get("CPU", 0) // cores)
+        room = sum(room_of_nodes(ray, 1 if self._on_gpu else cores, on_gpus=self._on_gpu))
         if deployment.least > room:
             what = "one GPU" if self._on_gpu else f"{cores} core{'s' * (cores > 1)}"
             raise ClusterError(f"the cluster has room for {room} replicas of {what} each, not for {deployment.least}")
@@ -142,21 +141,21 @@ class Application:
             logging.getLogger("ray.serve").setLevel(logging.ERROR)  # which the start has set to its own
             application, self._deployed = deployment.bind(options, asked.sizes, version()), True
             self._handle = serve.run(application, name=asked.name, route_prefix=None)
-        except (RayError, RuntimeError) as error:
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise ClusterError(f"the replicas cannot be started: {lines[-1] if lines else type(error).__name__}") from error
+        except (RayError, RayServeException, RuntimeError) as error:
+            raise ClusterError(f"the replicas cannot be started: {cause(error)}") from error
+        self._since = self._deployed_at()
         self.replicas = self._running()
         threading.Thread(target=self._look, name="looks", daemon=True).start()
 
-    def stop(self) -> None:
-        """Ends the replicas."""
+    def stop(self, *, at_once: bool = False) -> None:
+        """Ends the replicas, unless they are another's by now; `at_once` does not wait until they have gone."""
         self._over.set()
         self.replicas = 0
-        if self._deployed:
-            with contextlib.suppress(RayError, RuntimeError):  # the cluster is lost
-                serve.delete(self._deployment.name)
+        with contextlib.suppress(RayError, RuntimeError, TimeoutError):  # the cluster is lost, or replicas take long to end
+            if self._deployed and (self._since is None or self._deployed_at() == self._since):
+                serve.delete(self._deployment.name, _blocking=not at_once)
 
-    async def answer(self, asked: dict) -> list[dict] | Refusal:
+    async def answer(self, asked: dict) -> list[tuple[int, bytes]] | Refusal:
         """See `Engine.answer`."""
         return await self._call("answer", asked)
 
@@ -172,12 +171,19 @@ class Application:
             try:
                 with _on_cancel(response.cancel):
                     return await response
+            except DeploymentUnavailableError:
+                return Refusal(503, "busy: no replica is ready")
             except _DIED:
                 number += 1
                 if number == TRIES:
                     raise
                 self._on_again()
                 await asyncio.sleep(PAUSE * 2**number)
+
+    def _deployed_at(self) -> float | None:
+        """When what has this name was deployed; None where there is nothing."""
+        found = serve.status().applications.get(self._deployment.name)
+        return None if found is None else found.last_deployed_time_s
 
     def _running(self) -> int:
         """Replicas that are ready."""
@@ -188,6 +194,7 @@ class Application:
     def _look(self) -> None:
         while not self._over.wait(_LOOKS):
             try:
-                self.replicas = self._running()
+                self.lost = self._deployed_at() != self._since
+                self.replicas = 0 if self.lost else self._running()
             except (RayError, RuntimeError, TimeoutError):  # the cluster is lost, or busy
                 self.replicas = 0

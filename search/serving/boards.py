@@ -15,6 +15,7 @@ from jaxgo import BLACK, NO_KO, Evaluation
 from jaxgo.base import checks, saved
 from jaxgo.base.constants import INT32_MAX, MAX_SIZE, MIN_SIZE
 from jaxgo.results.sums import STATISTICS
+from jaxgo.running.pieces import PIECE
 from search.serving.limits import MALFORMED, NOT_ALLOWED, TOO_LARGE, Limits, Refusal
 
 #: Arrays that a request may have; only the first must be there.
@@ -64,6 +65,22 @@ class Boards:
     def work(self) -> int:
         """Playouts of all positions."""
         return self.positions * self.playouts
+
+    @property
+    def pieces(self) -> int:
+        """In how many they are played where there are not too many (`jaxgo.running.pieces`)."""
+        return self.positions * -(-self.playouts // PIECE)
+
+    @property
+    def key(self) -> tuple:
+        """Requests with one key can be evaluated together: numpy joins their arrays, of numbers with signs or without, too."""
+        return self.size, self.seed, self.statistics, self.boards.dtype.kind
+
+    @property
+    def held(self) -> int:
+        """Bytes of the arrays."""
+        arrays = (self.boards, self.to_play, self.ko, self.passes, self.komi, self.streams)
+        return sum(x.nbytes for x in arrays if isinstance(x, np.ndarray))
 
     @property
     def answer(self) -> int:

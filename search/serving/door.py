@@ -16,7 +16,7 @@ from search.analysis.options import ServiceOptions
 from search.serving import boards, queries
 from search.serving.boards import Boards
 from search.serving.incoming import Incoming
-from search.serving.limits import BUSY, FAILED, MALFORMED, NO_TOKEN, TOO_LARGE, TOO_SLOW, Limits, Refusal
+from search.serving.limits import BUSY, FAILED, MALFORMED, NO_METHOD, NO_TOKEN, TOO_LARGE, TOO_SLOW, Limits, Refusal
 from search.serving.metrics import Metrics
 from search.serving.places import Place, Places
 
@@ -42,8 +42,8 @@ class Backend(Protocol):
     replicas: int
     """How many are ready."""
 
-    async def answer(self, asked: dict) -> list[dict] | Refusal:
-        """The replies to `queries.Asked.object`."""
+    async def answer(self, asked: dict) -> list[tuple[int, bytes]] | Refusal:
+        """The replies to `queries.Asked.object`, in any order: (turn, JSON), the turn -1 where there is none."""
 
     async def evaluate(self, asked: Boards) -> bytes | Refusal:
         """The answer to arrays."""
@@ -92,7 +92,7 @@ class Door:
                 # Who expects to be told whether to go on has sent nothing yet.
                 if refusal.status != TOO_SLOW and "expect" not in request.headers:
                     await incoming.discard(DISCARDED * self._limits.body, DISCARD_SECONDS)
-                await reply(_refused(refusal))
+                await reply(_refused(refusal, self._allowed(path), "expect" in request.headers))
             except ClientDisconnect:
                 raise
             except Exception as error:  # a fault of the program, which must not end it
@@ -102,20 +102,24 @@ class Door:
             pass
 
     async def _attend(self, request: Request, incoming: Incoming, path: str, reply: Callable[..., Awaitable[None]]) -> None:
-        allowed = ("POST",) if path in self._work else ("GET", "HEAD")
+        allowed = self._allowed(path)
         if path == "other":
             raise Refusal(404, f"there is no {request.url.path!r:.100}; there are {', '.join([*self._work, *self._looks])}")
         if request.method not in allowed:
-            raise Refusal(405, f"{path} takes {' and '.join(allowed)}, not {request.method}")
+            raise Refusal(NO_METHOD, f"{path} takes {' and '.join(allowed)}, not {request.method}")
         if path != "/health":
             self._check_token(request)
         if path in self._looks:
             await reply(self._looks[path]())
             return
         with self._places.place(self._length(request)) as place:
-            body = await self._body(request)
-            response, positions = await _unless_gone(incoming, self._work[path](request, body, place))
+            # Nobody but who reads the body keeps it.
+            response, positions = await _unless_gone(incoming, self._work[path](request, await self._body(request), place))
             await reply(response, positions)
+
+    def _allowed(self, path: str) -> tuple[str, ...]:
+        """The methods that a path takes."""
+        return ("POST",) if path in self._work else ("GET", "HEAD")
 
     def _check_token(self, request: Request) -> None:
         if self._token is None:
@@ -153,21 +157,22 @@ class Door:
 
     async def _analysis(self, request: Request, body: bytes, place: Place) -> tuple[Response, int]:
         asked = await asyncio.to_thread(queries.read, body, self._options, self._limits)
+        del body
         place.take(asked.answer)
         replies = await self._backend.answer(asked.object)
         if isinstance(replies, Refusal):
             raise replies
-        if asked.turns:  # what an action's reply has beside the action, the client has said
-            order = {turn: number for number, turn in enumerate(asked.turns)}
-            replies = sorted(replies, key=lambda reply: order.get(reply.get("turnNumber", -1), -1))
-        replies = [*asked.warnings, *replies]
-        in_lines = _LINES in request.headers.get("accept", "")
-        text = "".join(f"{_written(reply)}\n" for reply in replies) if in_lines else _written(replies)
-        return Response(text, media_type=_LINES if in_lines else _JSON), asked.positions
+        order = {turn: number for number, turn in enumerate(asked.turns)}
+        told = [reply for _, reply in sorted(replies, key=lambda reply: order.get(reply[0], -1))]
+        lines = [*(_written(warning).encode() for warning in asked.warnings), *told]
+        if _LINES in request.headers.get("accept", ""):
+            return Response(b"\n".join([*lines, b""]), media_type=_LINES), asked.positions
+        return Response(b",".join(lines).join((b"[", b"]")), media_type=_JSON), asked.positions
 
     async def _evaluate(self, request: Request, body: bytes, place: Place) -> tuple[Response, int]:
-        asked = await asyncio.to_thread(boards.read, body, self._limits)
-        place.take(asked.answer)
+        asked, packed = await asyncio.to_thread(boards.read, body, self._limits), len(body)
+        del body
+        place.take(asked.answer + max(0, asked.held - packed))
         answer = await self._backend.evaluate(asked)
         if isinstance(answer, Refusal):
             raise answer
@@ -207,8 +212,17 @@ async def _unless_gone(incoming: Incoming, work: Coroutine[Any, Any, Answer]) ->
         gone.cancel()
 
 
-def _refused(refusal: Refusal) -> Response:
-    headers = {}
+def _refused(refusal: Refusal, allowed: tuple[str, ...] = (), hang_up: bool = False) -> Response:
+    """The reply to a request that is refused.
+
+    Args:
+      refusal: why.
+      allowed: the methods that its path takes.
+      hang_up: whether the connection ends: nobody knows whether a body that was announced comes still (RFC 9110, 10.1.1).
+    """
+    headers = {"Connection": "close"} if hang_up else {}
+    if refusal.status == NO_METHOD:
+        headers["Allow"] = ", ".join(allowed)
     if refusal.status == BUSY:
         headers["Retry-After"] = str(RETRY_AFTER)
     if refusal.status == NO_TOKEN:

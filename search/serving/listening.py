@@ -5,7 +5,7 @@ import socket
 import threading
 
 import uvicorn
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: Connections beyond those that may be accepted; with more, new ones are told "busy" at once.
 MORE_CONNECTIONS = 1_024
@@ -34,13 +34,17 @@ class _Closing:
             self._end.cancel()
 
 
-class _Watched(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class _Watched(H11Protocol):
     """A connection that is closed where no request comes, or only a part of its head: uvicorn counts the time after answers
-    alone, and until the next byte. Connections are few, and who is silent would keep others out."""
+    alone, and until the next byte. Connections are few, and who is silent would keep others out.
+
+    By h11, in Python: httptools, which uvicorn would rather take, loses the body of requests that offer to go over to another
+    protocol, as Java's `HttpClient` does with all that it sends.
+    """
 
     def connection_made(self, transport) -> None:
         self._closing = _Closing(transport, self.loop)
-        super().connection_made(self._closing)
+        super().connection_made(self._closing)  # type: ignore[arg-type]
         self._watch = self.loop.call_later(_FIRST, self._look, None)
 
     def connection_lost(self, exc) -> None:

@@ -5,6 +5,7 @@ How long compiling takes is not looked at either.
 """
 
 import argparse
+import signal
 
 import pytest
 
@@ -56,3 +57,19 @@ def test_options_before_the_benchmark_count() -> None:
     command.add_arguments(parser)
     args = parser.parse_args(["--json", "--sizes", "9,13", "environment", "--runs", "3"])
     assert (args.benchmark, args.json, args.sizes, args.runs, args.count) == ("environment", True, [9, 13], 3, None)
+
+
+def test_a_benchmark_that_is_ended_clears_up(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """By SIGTERM as by Ctrl-C: its folders and programs are gone when it is."""
+    cleared = []
+
+    def measure(*_: object, **__: object) -> dict:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+            return {}
+        finally:
+            cleared.append(True)
+
+    monkeypatch.setattr(command._module("history"), "measure", measure)
+    assert cli.main(["bench", "history"]) == cli.EXIT_INTERRUPTED
+    assert cleared == [True] and "interrupted" in capsys.readouterr().err

@@ -52,6 +52,13 @@ def test_every_result_that_was_recorded_counts(repository, tmp_path):
     assert "9x9 evaluate, a core" in history.tables(made)[0].rows[0][0]
 
 
+def test_a_gpu_is_the_machine_that_its_rates_are_of():
+    made = json.loads(result("2026-01-01T00:00:00", 100.0, None))
+    assert history._machine(made) == "Abacus"
+    assert history._machine(made | {"software": {"devices": ["cpu: cpu"]}}) == "Abacus"
+    assert history._machine(made | {"software": {"devices": ["gpu: NVIDIA H100 80GB HBM3"]}}) == "NVIDIA H100 80GB HBM3"
+
+
 def test_where_there_is_none_it_is_told(repository, tmp_path):
     with pytest.raises(history.NoHistory, match="since 2037-01-01"):
         history.measure([9], Plan(), lambda _: None, since="2037-01-01")

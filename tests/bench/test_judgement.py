@@ -114,6 +114,7 @@ def test_what_does_not_vary_has_no_correlation(tmp_path, capsys):
     assert "-" in capsys.readouterr().out
 
 
+@pytest.mark.wide
 def test_policies_are_measured_side_by_side(games, capsys):
     assert judgement.main([str(games), "--policy", "uniform", "--policy", "patterns:0.5:match", "--playouts", "64", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -1,11 +1,13 @@
 """`jaxgo match`, as a user runs it: what it reports, and what is left of it however it ends."""
 
+import argparse
 import contextlib
 import json
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,11 +17,10 @@ import types
 import pytest
 from sgfmill import sgf
 
-from bench.match import _Progress
+from bench.match import _Progress, _referee
 from bench.matches.engine import find_gnugo
 from jaxgo import cli
 from jaxgo.base import source
-from tests.wide import wide
 
 pytestmark = pytest.mark.usefixtures("many_playouts")
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
@@ -101,12 +102,11 @@ def test_a_match_is_the_same_however_it_is_spread(tmp_path):
     assert document["interval"][0] <= document["score"] <= document["interval"][1]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("arguments", "end"), [
     ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.killpg(pid, signal.SIGINT)),
-    *wide(
-        ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.kill(pid, signal.SIGTERM)),
-        ((*AT_ONCE[:-1], "200"), lambda pid: os.killpg(pid, signal.SIGINT)),
-    ),
+    ((*QUICK, "--games", "2000", "--workers", "1"), lambda pid: os.kill(pid, signal.SIGTERM)),
+    ((*AT_ONCE[:-1], "200"), lambda pid: os.killpg(pid, signal.SIGINT)),
 ])  # fmt: skip
 def test_an_interrupted_match_reports_its_games_and_ends(arguments, end, tmp_path):
     """Ctrl-C goes to all processes of a terminal, SIGTERM to one: none of them hangs, and nothing that is finished is lost."""
@@ -235,6 +235,30 @@ def test_the_referee_counts_and_the_board_is_told_too(tmp_path):
     assert report["dead_stones_decided"] == sum(game["board"].startswith("W") for game in report["records"])
 
 
+def test_a_referee_that_fails_is_told_of():
+    options = ("--size", "5", "--komi", "0.5", "--games", "2", "--workers", "1", "--referee")
+    done = match(scripted("1"), scripted("2"), *options, scripted("scores=none"))
+    assert done.returncode == 0, done.stderr
+    why = "game [12]: the referee has failed: its final_score is 'none'"
+    assert re.search(f"; the referee failed in 2, scored by our own rules \\({why}\\)$", done.stdout, re.M)
+
+
+def test_no_referee_is_asked_who_does_not_play_on_boards_as_large():
+    args = argparse.Namespace(referee=None, first="gtp:x", second="rave", size=21)
+    assert _referee(args) == "own"
+
+
+def test_an_engine_may_be_where_no_text_leads(tmp_path, capfd):
+    """Its command line is in every record."""
+    folder = tmp_path / os.fsdecode(b"engine\xe9s")
+    folder.mkdir()
+    shutil.copy(ENGINE, folder)
+    odd = f"gtp:{shlex.join([sys.executable, '-S', str(folder / ENGINE.name)])}"
+    options = ["--size", "5", "--games", "2", "--workers", "1", "--referee", "own", "--output", str(tmp_path / "out")]
+    assert cli.main(["match", odd, scripted("1"), *options]) == 0
+    assert b"engine\\\\udce9s" in (tmp_path / "out" / "0001.sgf").read_bytes()
+
+
 def test_an_engine_that_does_not_come_back_loses_and_the_match_goes_on():
     options = ("--size", "5", "--games", "3", "--workers", "1", "--referee", "own")
     done = match("amaf:visits=100", scripted("absent"), *options)
@@ -287,6 +311,7 @@ def test_rave_holds_its_own_against_gnugo(tmp_path):
         (("rave", "uct", "--output", ""), "--output: must be a folder, not ''"),
         (("rave", "uct", "--output", "/proc/x"), "the folder '/proc/x' cannot be used"),
         (("rave", "uct", "--output", os.path.dirname(__file__)), "holds other files but no match.json"),
+        (("grave", "rave", "--size", "25", "--visits", "20", "--workers", "40", "--memory", "128M"), "--memory must be at least "),
         (("rave", "uct", "--memory", "lots"), "--memory: must be a size such as 512M or 2G, not 'lots'"),
     ],
 )

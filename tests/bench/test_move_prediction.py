@@ -137,7 +137,10 @@ def test_other_files_are_refused(tmp_path, capsys, text, what):
     assert what in capsys.readouterr().err
 
 
-def test_a_folder_that_is_not_there_is_told_before_anything_is_fitted(capsys):
+def test_what_cannot_be_written_is_told_before_anything_is_fitted(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         move_prediction.main(["--output", "missing/weights.npz"])
-    assert "--output missing/weights.npz must be in a folder that is there" in capsys.readouterr().err
+    assert "--output missing/weights.npz must be a file in a folder that is there" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        move_prediction.main(["--output", str(tmp_path)])
+    assert f"--output {tmp_path} must be a file in a folder" in capsys.readouterr().err

@@ -93,6 +93,7 @@ def test_a_ratio_of_runs_too_far_apart_is_not_told(capsys: pytest.CaptureFixture
     assert "5x5 other (1.27)" in text and "more than 1.25 times apart" in text
 
 
+@pytest.mark.wide
 def test_how_to_install_a_peer_is_told_whole(throughput_document: dict, capsys: pytest.CaptureFixture[str]) -> None:
     missing = [{"size": 5, "engine": "pgx", "missing": engines.HOW_TO_INSTALL}]
     report.show(throughput_document, peers.tables({"results": missing}))

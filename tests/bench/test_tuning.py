@@ -2,7 +2,9 @@
 
 import argparse
 import dataclasses
+import itertools
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -12,8 +14,10 @@ from bench.matches.contestants import Conditions, read_bot
 from bench.matches.playing import Match
 from bench.tuning import PRIORS, SETTINGS, VALUES, effects, factors_of, factors_of_argument, signs_of, version
 from jaxgo import Position, cli
+from jaxgo.base import files
 from search.knowledge import Knowledge
 from search.players import make_player, rule_of
+from search.search import Search
 
 ARGS = argparse.Namespace(size=5, visits=16, seconds=None, leaves=16, playouts_per_leaf=8, knowledge=None, cleanup=False)
 
@@ -66,7 +70,7 @@ def played(monkeypatch):
     """Nothing is played: who is first wins. The games that were asked for."""
     asked = []
 
-    def play_all(games, workers):
+    def play_all(games, workers, stop):
         for match, number in games:
             asked.append((match, number))
             yield {"number": number, "won": 1.0, "moves": 30, "game": str(number)}, b""
@@ -82,7 +86,7 @@ def test_where_games_are_played(monkeypatch, most, workers, expected):
     monkeypatch.setattr(tuning.pool, "places", lambda workers, cores: workers)
     monkeypatch.setattr(tuning.pool, "play_all", lambda games, places, stop: [places])
     match = Match((read_bot("rave", ARGS), read_bot("uct", ARGS)), Conditions(5, 7.5, None, 0.0, 1 << 24), 0, 0, "own")
-    assert list(tuning.played([(match, 1)], workers)) == [expected]
+    assert list(tuning.played([(match, 1)], workers, lambda: False)) == [expected]
 
 
 def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
@@ -112,6 +116,8 @@ def test_a_run_goes_on_with_what_it_has(played, tmp_path, capsys):
         (["--of", "bias=0.1:0.2:0.3"], "not '0.1:0.2:0.3'"), (["--of", "share="], "share takes a smaller and a larger value"),
         (["--of", "leaves=1.5:2"], "leaves takes a smaller"), (["--of", "leaves=0:2"], "leaves must be between 1 and"),
         (["--of", "share=0.5:7"], "share must be a number from 0 to 1, not 7.0"),
+        (["--of", "playouts_per_leaf=2:8,virtual_losses=1:4"], "virtual_losses must be between 1 and 2, not 4"),
+        (["--bot", "uct", "--of", "bias"], "--of must name something that --bot uct has, not bias"),
     ],
 )  # fmt: skip
 def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
@@ -120,6 +126,37 @@ def test_bad_usage_is_told(played, tmp_path, capsys, arguments, told):
     with pytest.raises(SystemExit, match="2"):
         tuning.main([str(out), "--games", "2", "--visits", "16", *arguments])
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "told"), [("jaxgo", "holds games of another version: x"), ("commit", "holds games of another commit: x")])
+def test_games_of_another_version_are_left_alone(played, tmp_path, capsys, name, told):
+    out = tmp_path / "tuning.json"
+    assert tuning.main([str(out), "--games", "2", "--visits", "16"]) == 0
+    out.write_text(json.dumps(json.loads(out.read_text()) | {name: "x"}))
+    with pytest.raises(SystemExit, match="2"):
+        tuning.main([str(out), "--games", "4", "--visits", "16"])
+    assert told in capsys.readouterr().err
+
+
+def test_one_run_at_a_time(played, tmp_path, capsys):
+    """Two would each write what they know."""
+    out = tmp_path / "tuning.json"
+    with files.taken(out) as ours, pytest.raises(SystemExit, match="2"):
+        assert ours
+        tuning.main([str(out), "--games", "2", "--visits", "16"])
+    assert "tuning.json is in use by another run" in capsys.readouterr().err and not played
+    assert tuning.main([str(out), "--games", "2", "--visits", "16"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["tuning.json"]
+    with pytest.raises(SystemExit, match="2"):
+        tuning.main([str(tmp_path / f"{'a' * 245}.json"), "--games", "2", "--visits", "16"])
+    assert "cannot be used: File name too long" in capsys.readouterr().err
+
+
+def test_every_version_can_be_played():
+    """Of what is tried by default any may come with any other; but for prior playouts a search can tell."""
+    for values in itertools.product(*(SETTINGS[name] for name in ("playouts_per_leaf", "virtual_losses", "leaves", "share"))):
+        playouts, losses, leaves, share = values
+        Search(Position.empty(5), playouts_per_leaf=playouts, virtual_losses=losses, leaves=leaves, share=share).close()
 
 
 def test_factors_may_be_named_and_given_values(played, tmp_path):
@@ -145,7 +182,7 @@ def test_files_of_others_are_left_alone(played, tmp_path, capsys, text):
     with pytest.raises(SystemExit, match="2"):
         tuning.main([str(out)])
     told = capsys.readouterr().err
-    assert "is no document of bench.tuning" in told or "holds games of other settings: {}" in told
+    assert "is no document of bench.tuning" in told
     assert out.read_text() == text and not played
     with pytest.raises(SystemExit, match="2"):
         tuning.main([str(tmp_path / "nowhere" / "tuning.json")])
@@ -153,16 +190,21 @@ def test_files_of_others_are_left_alone(played, tmp_path, capsys, text):
 
 
 def test_an_interrupted_run_tells_what_it_has(played, monkeypatch, tmp_path, capsys):
-    def interrupted(games, workers):
+    """Also of games that had ended by then and had not been told."""
+
+    def interrupted(games, workers, stop):
+        assert not stop()
         yield {"number": 1, "won": 1.0, "moves": 30, "game": "1"}, b""
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+        assert stop()
+        yield {"number": 2, "won": 1.0, "moves": 30, "game": "2"}, b""
 
     monkeypatch.setattr(tuning, "played", interrupted)
     out = tmp_path / "tuning.json"
-    assert tuning.main([str(out), "--games", "2", "--visits", "16"]) == cli.EXIT_INTERRUPTED
+    assert tuning.main([str(out), "--games", "4", "--visits", "16"]) == cli.EXIT_INTERRUPTED
     printed = capsys.readouterr()
-    assert "interrupted" in printed.err and "1 games are too few" in printed.err
-    assert len(json.loads(out.read_text())["games"]) == 1
+    assert "interrupted" in printed.err and "2 games are too few" in printed.err
+    assert len(json.loads(out.read_text())["games"]) == 2
 
 
 def test_what_is_written_of_a_game_is_what_was_played(played, tmp_path):

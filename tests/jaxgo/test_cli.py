@@ -10,8 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-import weakref
 
 import pytest
 
@@ -135,6 +133,20 @@ def test_exit_statuses(tmp_path, monkeypatch, capsys, body: str, status: int, er
     assert capsys.readouterr().err == error
 
 
+@pytest.mark.parametrize(("fault", "told"), [(AssertionError(), ""), (RuntimeError("there is none\nof them"), ": there is none")])
+def test_platforms_that_are_not_there_are_told(tmp_path, monkeypatch, capsys, fault: Exception, told: str) -> None:
+    """JAX says so at the first use, and of a missing GPU only that something should hold."""
+    _command_module(tmp_path, monkeypatch, f"plugged_in_on_{type(fault).__name__}", "print(args.n)")
+
+    def devices():
+        raise fault
+
+    monkeypatch.setattr("jax.devices", devices)
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    assert cli.main(["mine"]) == 2
+    assert capsys.readouterr().err == f"jaxgo mine: error: JAX_PLATFORMS=cuda: JAX cannot use that here{told}\n"
+
+
 def test_little_time_goes_into_looking_for_garbage():
     """Where somebody has asked for still less, or none (0), that holds."""
     before = gc.get_threshold()
@@ -145,27 +157,6 @@ def test_little_time_goes_into_looking_for_garbage():
             assert gc.get_threshold()[:2] == (expected, 7)
     finally:
         gc.set_threshold(*before)
-
-
-def test_of_several_signals_the_one_that_was_dropped_comes_again(monkeypatch) -> None:
-    again = []
-    monkeypatch.setattr(cli.signal, "pthread_kill", lambda thread, number: again.append(number))
-    before = {number: signal.signal(number, usual) for number, usual in (
-        (signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL))}  # fmt: skip
-    try:
-        with cli.interruptible(), cli.interruptible(signal.SIGTERM):
-            for number in before:
-                thing = set()
-                kept = weakref.ref(thing, lambda _, number=number: signal.raise_signal(number))
-                del thing
-                deadline = time.monotonic() + 30
-                while kept() is not None or not again or again[-1] != number:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.01)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert again == list(before)
 
 
 @pytest.mark.parametrize("where", ["the garbage collector's callback", "an object's end"])

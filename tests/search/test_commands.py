@@ -43,6 +43,7 @@ def test_genmove_says_where_no_playout_has_been_through_a_move():
     assert re.fullmatch(r"Black plays [A-C][1-3]\nno playouts through it; 8 playouts in .* s\n", done.stdout)
 
 
+@pytest.mark.wide
 def test_genmove_prints_the_move_and_why(tmp_path):
     record, picture = tmp_path / "game.sgf", tmp_path / "map.png"
     record.write_text(GAME)
@@ -151,6 +152,14 @@ def test_genmove_refuses_what_is_no_position_to_play_from(tmp_path, capfd, text,
     assert message in capfd.readouterr().err
 
 
+def test_a_picture_that_cannot_be_written_loses_no_move(tmp_path, capfd):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "full.png").symlink_to("/dev/full")
+    assert main(["genmove", "--size", "3", "--bot", "mc", "--visits", "50", "--plot", str(tmp_path / "full.png")]) == 1
+    printed = capfd.readouterr()
+    assert printed.out.startswith("Black plays ") and "full.png cannot be written: No space left on device" in printed.err
+
+
 def test_selfplay_writes_records_that_replay(tmp_path, capfd):
     folder = tmp_path / "games"
     command = ["selfplay", "--size", "5", "--komi", "0.5", "--games", "2", "--white", "amaf", *FEW]
@@ -181,6 +190,11 @@ def test_selfplay_goes_on_numbering(tmp_path, capfd):
     assert {name: after[name] for name in before} == before
     games = [sgf.Sgf_game.from_bytes(after[f"000{number}.sgf"]) for number in (1, 2, 3, 4)]
     assert len({tuple(node.get_move() for node in game.get_main_sequence()[1:]) for game in games}) == 4
+    (tmp_path / "0004.sgf").write_bytes(b"")  # as where a run was killed just when it began to write
+    assert main([*command, "--games", "1"]) == 0
+    again = sgf.Sgf_game.from_bytes((tmp_path / "0004.sgf").read_bytes())
+    assert [game.get_root().get("GC") for game in (again, games[3])] == [games[3].get_root().get("GC")] * 2
+    assert not (tmp_path / "0005.sgf").exists()
 
 
 def test_a_record_says_how_to_play_it_again(tmp_path):

@@ -16,7 +16,7 @@ from search import compiled
 
 FOLDER = pathlib.Path(search.__file__).parent
 #: What compiled functions do not use of what their modules import: Python calls it.
-OF_PYTHON = {"jaxgo.base.checks", "jaxgo.base.promise", "jaxgo.base.saved", "jaxgo.base.threads", "jaxgo.board.geometry"}
+OF_PYTHON = {"jaxgo.base.checks", "jaxgo.base.memory", "jaxgo.base.promise", "jaxgo.base.saved", "jaxgo.base.threads", "jaxgo.board.geometry"}
 
 
 def imported(name: str) -> set[str]:
@@ -48,6 +48,34 @@ Tree(2, 1 << 20)
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=without, timeout=300)
     assert list(tmp_path.glob("tree-*/**/*.nbi"))
 
+
+
+def test_what_is_kept_and_damaged_is_compiled_anew_and_what_cannot_be_written_is_not_kept(tmp_path, monkeypatch):
+    """A file that power loss has left empty, and a full disk."""
+    program = """
+import sys, jaxgo
+jaxgo.keep_compiled(sys.argv[1])
+from search.tree import Tree
+print(Tree(2, 1 << 20).root)
+"""
+    without = {name: value for name, value in os.environ.items() if "CACHE" not in name}
+
+    def made(refuse: str = "") -> str:
+        command = [sys.executable, "-c", refuse + program, str(tmp_path)]
+        return subprocess.run(command, check=True, env=without, timeout=300, capture_output=True, text=True).stdout
+
+    def kept() -> list[pathlib.Path]:
+        return [path for path in tmp_path.glob("tree-*/**/*.nb[ic]") if path.stat().st_size]
+
+    assert made() == "0\n" and kept()
+    count = len(kept())
+    for path in kept():
+        path.write_bytes(b"")
+    assert made() == "0\n" and len(kept()) == count, "and kept again"
+    for path in kept():
+        path.unlink()
+    no_room = "import numba.core.caching as c\ndef no(*_): raise OSError(28, 'No space left on device')\nc.IndexDataCacheFile.save = no\n"
+    assert made(no_room) == "0\n" and not kept()
 
 
 def test_threads_may_make_their_first_trees_at_the_same_time(tmp_path, monkeypatch):

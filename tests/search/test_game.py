@@ -6,7 +6,7 @@ import pytest
 
 import jaxgo
 from jaxgo.records.sgf import read_game
-from search import Game, IllegalMove
+from search import Game, IllegalMove, Limits, make_player
 from search.game import hash_numbers, legal_moves, repeating
 
 #: Black takes at E4, White would take back.
@@ -57,12 +57,23 @@ def test_a_game_goes_on_after_two_passes_for_a_colour_that_is_named():
     game.play(25)
     with pytest.raises(IllegalMove, match="the game is over"):
         game.play(12)
-    for point, colour, over in ((25, 1, True), (25, 1, True), (12, 1, False), (25, -1, False), (25, -1, True), (13, -1, False)):
+    for point, colour, over in ((25, 1, True), (25, 1, True), (12, 1, False), (25, -1, False), (25, -1, False), (25, 1, True), (13, -1, False)):
         game.play(point, colour)
         assert game.over == over
-    assert game.moves[2:] == [(1, 25), (1, 25), (1, 12), (-1, 25), (-1, 25), (-1, 13)]
-    for _ in range(6):
+    assert game.moves[2:] == [(1, 25), (1, 25), (1, 12), (-1, 25), (-1, 25), (1, 25), (-1, 13)]
+    for _ in range(7):
         game.undo()
+    assert game.over
+
+
+def test_who_has_passed_and_moves_again_has_not_been_passed_to():
+    """A game ends when both players pass, and only to the other's pass is a pass an answer."""
+    game = Game(jaxgo.Position.empty(5), 3.5)
+    game.play(25, -1)
+    assert np.asarray(game.turn(1).passes) == [1] and np.asarray(game.turn(-1).passes) == [0]
+    choice = make_player("rave", komi=3.5, seed=1).genmove(game.turn(-1), game.history, Limits(visits=1000))
+    assert choice.move < 25
+    game.play(25, 1)
     assert game.over
 
 
@@ -183,6 +194,11 @@ def test_either_colour_may_move_twice():
 def test_the_score_counts_komi():
     game = Game(jaxgo.Position.from_ascii("X X . \n X X X \n X X X"), komi=7.5)
     assert game.score() == 9 - 7.5
+
+
+@pytest.mark.parametrize("none", [None, [], (), np.array([]), np.empty((0, 2), np.uint32), np.empty(0, np.uint64)])
+def test_there_may_be_no_earlier_positions(none):
+    assert hash_numbers(none).dtype == np.uint64 and hash_numbers(none).shape == (0,)
 
 
 def test_bad_moves_are_refused():

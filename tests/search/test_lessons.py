@@ -63,6 +63,7 @@ def test_policies_learn_batch_by_batch_and_move_by_move(learner, empty, policies
                 np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.wide
 def test_another_size_begins_anew():
     lessons, nine = Lessons(jaxgo.Advisor(0.5), seed=7), Position.empty(9)
     first = leaves_of(lessons.hold(START))

@@ -1,5 +1,6 @@
 """Figures of moves under KataGo's names, and ownership of a search."""
 
+import dataclasses
 import json
 import math
 
@@ -41,6 +42,9 @@ def test_move_infos_are_the_statistics(searched):
     assert [info["order"] for info in infos] == list(range(len(infos)))
     assert 0 < sum(info["prior"] for info in infos) <= 1 + 1e-9
     np.testing.assert_allclose(priors(found).sum(), 1)
+    only_pass = dataclasses.replace(found, playable=np.arange(len(found.playable)) == len(found.playable) - 1)
+    visits = np.where(only_pass.playable, 100, 0)
+    np.testing.assert_array_equal(priors(dataclasses.replace(only_pass, visits=visits)), only_pass.playable)
 
 
 def test_the_standard_deviation_is_that_of_the_playouts():

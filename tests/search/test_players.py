@@ -1,7 +1,10 @@
 """Players: limits, reuse of the tree, and clear errors."""
 
+import contextlib
+import signal
 import threading
 import time
+import types
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +16,7 @@ from search import search as tree_search
 from search.bots import SUMMARIES
 from search.choice import passing_wins
 from search.flat import next_step
+from search.restrictions import Restriction, Restrictions
 from search.selfplay import Limited, play_game
 from tests import referee
 from tests.wide import mostly_wide
@@ -90,6 +94,44 @@ def test_the_tree_follows_the_game():
     assert player.prepare(other.position, other.history).visits == 0
 
 
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("known", [True, False])
+def test_ctrl_c_while_a_move_is_played_leaves_a_search_whole(monkeypatch, known):
+    """It has moved on or it has not; then it goes on from there, and back."""
+    search = Search(jaxgo.Position.empty(5), komi=0.5, leaves=16, playouts_per_leaf=8, seed=1)
+    search.run(visits=1000 if known else 0)
+    begin = search._rounds.begin
+
+    def interrupted(*arguments) -> None:
+        signal.raise_signal(signal.SIGINT)  # to the main thread, which waits
+        time.sleep(0.05)
+        begin(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(search._rounds, "begin", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            search.advance(12)
+    assert int(search.position.to_play[0]) == -1 and bool(search.tree[search.tree.root]["depth"]) == known
+    search.run(visits=search.visits + 1000)
+    assert not search.statistics().visits[12], "the stone is there"
+    with monkeypatch.context() as patched:
+        patched.setattr(search._rounds, "begin", interrupted)
+        if known:
+            with pytest.raises(KeyboardInterrupt):
+                search.retreat()
+    assert int(search.position.to_play[0]) == (1 if known else -1) and not search.retreat()
+    search.close()
+
+
+def test_a_tree_one_move_deep_begins_anew_with_every_move():
+    """What it knows of the new root are playouts, and of its moves nothing: they would count for what is asked of the next move."""
+    player, game = make_player("ucb", komi=0.5, leaves=16, playouts_per_leaf=8), Game(jaxgo.Position.empty(5), 0.5)
+    game.play(player.genmove(game.position, game.history, Limits(visits=20_000)).move)
+    assert player.prepare(game.position, game.history).visits == 0
+    choice = player.genmove(game.position, game.history, Limits(visits=2000))
+    assert choice.playouts == 2000 and choice.visits.sum() == 2000 - 16 * 8 and choice.visits[choice.move] == choice.visits.max()
+
+
 def test_the_tree_comes_back_when_moves_are_taken_back():
     """Two moves are taken back and another reply is played: what was thought of it before the first move is still known."""
     player = TreePlayer(Rave(), komi=0.5, leaves=16, playouts_per_leaf=8)
@@ -113,6 +155,25 @@ def test_the_tree_comes_back_when_moves_are_taken_back():
     other = Game(jaxgo.Position.empty(5).play(3), 0.5)
     assert player.prepare(other.position, other.history).visits == 0
     assert not player.search.retreat()
+
+
+def test_nothing_begins_after_a_time_limit(monkeypatch):
+    """By a clock that goes on whenever it is looked at: from when it has run out only what is under way is awaited, or given up."""
+    now, begun = [0.0], []
+
+    def monotonic() -> float:
+        now[0] += 0.01
+        return now[0]
+
+    with contextlib.closing(Search(jaxgo.Position.empty(5), leaves=16, playouts_per_leaf=8)) as search:
+        search.run(visits=2_000)  # compiled, and a move to tell of
+        monkeypatch.setattr(tree_search, "time", types.SimpleNamespace(monotonic=monotonic))
+        launch = search._rounds.launch
+        monkeypatch.setattr(search._rounds, "launch", lambda most: begun.append(now[0]) or launch(most))
+        before = now[0]
+        search.run(seconds=2.0)
+        assert len(begun) > 10 and max(begun) < before + 2.0 + 0.05 and now[0] < before + 2.5
+        assert not search.under_way
 
 
 def test_a_time_limit_is_kept():
@@ -266,6 +327,19 @@ def test_what_has_not_been_tried_is_chosen_by_what_is_expected(bot):
         assert chosen[1].move == 0, "the first point, as nothing is known"
 
 
+def test_a_flat_bot_knows_nothing_of_moves_that_were_never_played():
+    """Its choice says so, resigns for no such reason, and is any of the useful ones."""
+    restrictions = Restrictions.of([Restriction(False, 1, tuple(range(5)), 1)], 5)
+    moves = set()
+    for seed in range(20):
+        player = make_player("mc", komi=0.5, seed=seed, resign=0.9, restrictions=restrictions)
+        chosen = player.genmove(jaxgo.Position.empty(5), None, Limits(visits=1))
+        if not chosen.visits[:5].any():
+            assert np.isnan(chosen.win_rate) and np.isnan(chosen.values).all() and not chosen.resign
+            moves.add(chosen.move)
+    assert len(moves) > 1 and moves <= set(range(5))
+
+
 def test_bad_input_says_what_is_wrong():
     position = jaxgo.Position.empty(5)
     for bot, options, error, message in (
@@ -284,6 +358,15 @@ def test_bad_input_says_what_is_wrong():
         ("uct", {"memory": "1G"}, TypeError, "memory must be an integer, not '1G'"),
         ("uct", {"devices": "x"}, TypeError, "devices must be jax devices, .* not 'x'"),
         ("uct", {"stream": -1}, ValueError, "stream must be between 0 and"),
+        ("uct", {"share": "x"}, ValueError, "share must be a number from 0 to 1, not 'x'"),
+        ("uct", {"in_flight": 0}, ValueError, "in_flight must be between 1 and"),
+        ("uct", {"cleanup": "x"}, TypeError, "cleanup must be True or False, not 'x'"),
+        ("uct", {"depth": 0}, ValueError, "depth must be between 1 and"),
+        ("uct", {"virtual_losses": 0}, ValueError, "virtual_losses must be between 1 and"),
+        ("uct", {"visits": -1}, ValueError, "visits must be between 0 and"),
+        ("uct", {"updates": "both"}, ValueError, "updates must be one of None, 'reductions', 'histories', not 'both'"),
+        ("uct", {"device": 3}, TypeError, "device must be a search.shared.SharedLeaves, not 3"),
+        ("uct", {"restrictions": 3}, TypeError, "restrictions must be a search.restrictions.Restrictions, not 3"),
     ):
         with pytest.raises(error, match=message):
             make_player(bot, **options)
@@ -296,6 +379,13 @@ def test_bad_input_says_what_is_wrong():
     for seconds in (True, -1, float("nan"), "1"):
         with pytest.raises(ValueError, match="seconds must be a finite number of at least 0, not"):
             Search(position).run(seconds=seconds)
+    with pytest.raises(ValueError, match=r"earlier must be hashes of positions, uint32 \[n, 2\], not int64 \[2\]"):
+        Game(position, earlier=np.array([1, 2]))
+    with Search(position, komi=0.5) as search, pytest.raises(TypeError, match="visits must be an integer, not None"):
+        search.launch(None)
+    for visits, error in ((-5, ValueError), ("x", TypeError)):
+        with pytest.raises(error, match="visits must be"):
+            FlatPlayer("amaf", komi=0.5).prepare(position, None).run(visits=visits)
     with pytest.raises(ValueError, match="bot must be one of .*rave.* not 'raves'"):
         make_player("raves")
     with pytest.raises(ValueError, match="limits must give visits or seconds"):
@@ -333,3 +423,15 @@ def test_bad_input_says_what_is_wrong():
 def test_seconds_that_are_none(seconds):
     with pytest.raises(ValueError, match="seconds must be a positive finite number, not "):
         Limits(seconds=seconds)
+
+
+def test_no_rule_is_the_bots_own():
+    assert make_player("uct", rule=None).rule == UCB1() and make_player("ucb", rule=None).options["depth"] == 1
+    assert make_player("rave", rule=None, knowledge=True).rule.knowledge is not None
+
+
+@pytest.mark.parametrize("visits", [1, 8, 40])
+def test_what_is_expected_begins_with_the_move(visits):
+    """Also where it has had no playouts yet."""
+    choice = TreePlayer(Rave(), leaves=16, playouts_per_leaf=8).genmove(jaxgo.Position.empty(5), None, Limits(visits))
+    assert choice.variation[0] == choice.move

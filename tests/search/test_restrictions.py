@@ -62,6 +62,21 @@ def test_they_hold_from_every_root(avoid):
     moved_on.close()
 
 
+@pytest.mark.parametrize(("said", "message"), [
+    (Restriction(True, 1, (10,), 1), "points must be between 0 and 9, not 10"), (Restriction(True, 0, (1,), 1), "colour must be one of 1, -1, not 0"),
+    (Restriction(False, 1, (-1,), 1), "points must be between 0 and 9, not -1"), (Restriction(True, 1, (1,), 0), "until must be between 1 and"),
+    (Restriction(2, 1, (1,), 1), "avoid must be True or False, not 2"), (Restriction(True, 1, 3, 1), "points must be a sequence of moves, not 3"),
+    (3, "said must hold search.restrictions.Restriction objects, not 3"),
+])  # fmt: skip
+def test_restrictions_that_are_none(said, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        Restrictions.of([said], 3)
+    with pytest.raises(TypeError, match="said must be search.restrictions.Restriction objects, not 3"):
+        Restrictions.of(3, 5)
+    with pytest.raises(ValueError, match="size must be between 2 and 25, not 99"):
+        Restrictions.of([], 99)
+
+
 @pytest.mark.parametrize("bot", ["rave", "amaf"])
 def test_those_for_other_boards_are_refused(bot):
     """They would be of other points, and beyond the board."""

@@ -10,7 +10,18 @@ from jaxgo import Capture, Position, Uniform
 from jaxgo.backends.choice import backend_of
 from jaxgo.base.constants import MAX_SIZE, MIN_SIZE
 from search import Rave, Search, round_size
-from search.round_size import FEW, RoundSize, Young, for_visits, of_young_trees, rounds_in_flight, suited
+from search.round_size import (
+    FEW,
+    MOST_LEAVES,
+    MOST_OF_A_LEAF,
+    MOST_ON_CPUS,
+    RoundSize,
+    Young,
+    for_visits,
+    of_young_trees,
+    rounds_in_flight,
+    suited,
+)
 from search.shared import SharedLeaves
 
 
@@ -28,6 +39,18 @@ def test_on_cpus_rounds_are_the_same_everywhere(workers):
             assert suited(size, workers, **how) == (256, 8)
             assert suited(size, workers, **how, policy=True) == (256, 4)
     assert suited(9, workers, 64) == (64, 8) and suited(9, workers, playouts=2) == (256, 2)
+
+
+@pytest.mark.parametrize("workers", [None, jax.devices(), [Gpu()]], ids=["shared", "cpus", "gpu"])
+@pytest.mark.parametrize("how", [{}, {"policy": True}, {"histories": True}], ids=str)
+def test_whatever_is_given_alone_is_fitted_with(workers, how):
+    most = 2**24 if workers is None or isinstance(workers[0], Gpu) else MOST_ON_CPUS
+    for playouts in (1, 1024, 1025, 2_000, MOST_OF_A_LEAF):
+        found = suited(9, workers, playouts=playouts, **how)
+        assert found.playouts == playouts and 16 <= found.leaves <= most // playouts
+    for leaves in (1, 32_769, MOST_LEAVES):
+        found = suited(9, workers, leaves, **how)
+        assert found.leaves == leaves and 1 <= found.playouts <= most // leaves
 
 
 @pytest.mark.parametrize(("size", "expected"), [(9, (2048, 1024)), (13, (2048, 512)), (19, (4096, 128))])

@@ -1,5 +1,9 @@
 """Many searches on one device, and moves that a search is told to avoid or to keep to."""
 
+import contextlib
+import inspect
+import signal
+import sys
 import time
 import types
 
@@ -112,6 +116,34 @@ def test_leaves_that_could_not_be_sent_wait_for_the_next_call(shared, monkeypatc
     alone.close()
 
 
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("line", ["self._under_way.append(call)", "request.rows = ", "request.call, start = ", "self._forget_sent()"])
+def test_ctrl_c_while_leaves_are_sent_loses_none(shared, line):
+    """Whatever has been noted of them then: those that the device has are waited for, others are sent, and the tree is the same."""
+    position, options = games(1)[0]
+    source, first = inspect.getsourcelines(SharedLeaves._send)
+    number = [i for i, text in enumerate(source) if line in text][-1]
+    search, interrupted = Search(position, device=shared, leaves=16, **options), []
+
+    def trace(frame, event, argument):
+        if frame.f_code is not SharedLeaves._send.__code__:
+            return None
+        if event == "line" and frame.f_lineno == first + number and not interrupted:
+            interrupted.append(1)
+            signal.raise_signal(signal.SIGINT)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            search.run(visits=VISITS)
+    finally:
+        sys.settrace(before)
+    assert interrupted and search.run(visits=VISITS) == VISITS
+    search.close()
+
+
 def test_news_of_a_call_comes_once_when_all_its_parts_are_done(monkeypatch):
     """Whoever drives the searches looks at all of them then."""
     sent: list = []
@@ -129,6 +161,17 @@ def test_news_of_a_call_comes_once_when_all_its_parts_are_done(monkeypatch):
     assert len(news) == len(sent) == sum(call.done for call in sent)
 
 
+def test_without_a_policy_it_is_the_devices_own():
+    policy = jaxgo.Capture(0.5)
+    with contextlib.closing(SharedLeaves(5, 16, 8, policy=policy)) as device:
+        trees = []
+        for more in ({}, {"policy": policy}):
+            search = Search(jaxgo.Position.empty(5), device=device, leaves=16, playouts_per_leaf=8, seed=3, **more)
+            search.run(visits=200)
+            trees.append(search.tree)
+        assert_same_trees(*trees)
+
+
 def test_another_shape_is_refused(shared):
     with pytest.raises(ValueError, match="the shared device is for"):
         Search(jaxgo.Position.empty(6), device=shared)
@@ -138,6 +181,37 @@ def test_another_shape_is_refused(shared):
         Search(jaxgo.Position.empty(5), device=shared, leaves=65)
     with pytest.raises(ValueError, match=r"the shared device plays by the policy None, the search by Capture\(q=0.5\)"):
         Search(jaxgo.Position.empty(5), device=shared, policy=jaxgo.Capture(0.5))
+
+
+@pytest.mark.parametrize("owner", ["alice", 3, (1, 2), object(), []])
+def test_an_owner_of_whom_no_account_can_be_kept_is_refused(shared, owner):
+    """At once: later every search of the device would fail."""
+    with pytest.raises(TypeError, match="owner must be an object that is hashable and takes weak references, not"):
+        shared.seat(owner)
+
+
+def test_searches_of_another_device_are_refused(shared):
+    """Nobody would send their leaves."""
+    with contextlib.closing(SharedLeaves(5, 64, 8)) as other, Search(jaxgo.Position.empty(5), komi=0.5) as alone:
+        for search in (Search(jaxgo.Position.empty(5), device=other, leaves=16, komi=0.5), alone):
+            with pytest.raises(ValueError, match="searches must play on this device, which <search.search.Search object"):
+                shared.run([(search, 200)])
+        with pytest.raises(TypeError, match="visits must be an integer, not None"):
+            other.run([(search, None)])
+
+
+def test_a_move_is_no_best_one_before_it_is_known_whether_it_repeats_a_position(shared):
+    """Rounds under way count it as visited."""
+    position = jaxgo.Position.empty(5)
+    repeated = position.play(np.array([12])).hash()
+    search = Search(position, device=shared, leaves=16, komi=0.5, history=repeated, restrictions=restrictions(allow={12, 25}))
+    search.launch(400)
+    shared.flush()
+    while not search.finish():
+        pass
+    search.launch(400)
+    assert search.tree.visits(search.tree.root)[12] and search.best() == 25
+    search.abandon()
 
 
 def test_statistics_leave_out_what_is_under_way(shared):

@@ -9,6 +9,7 @@ from jaxgo.playing.policies.in_order import each_of
 from search import Limits, make_player
 from search.bots import STRONG, SUITED_POLICIES, SUMMARIES
 from search.commands.options import policy_of_argument
+from search.flat import OfPlayouts
 from search.gtp.options import EngineOptions
 from search.gtp.table import Table
 from search.suited import Suited
@@ -48,6 +49,27 @@ def test_a_bot_plays_by_it():
     np.testing.assert_array_equal(chosen[0].values, chosen[1].values)
 
 
+@pytest.mark.parametrize("policy", [None, Suited(), jaxgo.Capture(0.5), [jaxgo.Capture(0.5), jaxgo.Nakade()]], ids=repr)
+def test_bots_without_a_tree_ask_the_same_questions(policy):
+    """Of several games, which can be answered together then, move after move."""
+    kinds = set()
+    for _ in range(2):
+        player = make_player("amaf", policy=policy)
+        for _ in range(2):
+            steps = player.genmove_in_steps(Position.empty(5), None, Limits(visits=50))
+            question = next(steps)
+            while not isinstance(question.kind, OfPlayouts):
+                question = steps.send(question.kind.answers([question.of], lambda: False)[0])
+            kinds.add(question.kind)
+    assert len(kinds) == 1
+
+
+@pytest.mark.wide
+def test_a_bot_without_a_tree_plays_by_it():
+    chosen = [make_player("amaf", policy=policy, seed=1).genmove(Position.empty(5), None, Limits(400)) for policy in (Suited(), UP_TO_9)]
+    np.testing.assert_array_equal(chosen[0].values, chosen[1].values)
+
+
 @pytest.mark.wide
 @pytest.mark.parametrize("size", [9, 13, 19])
 def test_mercy_ends_what_is_decided(size):
@@ -62,6 +84,7 @@ def test_mercy_ends_what_is_decided(size):
     assert np.not_equal(*(margin > 7.5 for margin in margins)).sum() <= 1
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("to_play", [1, -1])
 def test_there_is_no_mercy_for_a_large_group_that_may_die(to_play):
     """White is 28 stones ahead, and lives or dies by who plays in the middle of three points."""

@@ -10,9 +10,23 @@ from jaxgo import Position
 from search import UCB1, Rave, Search, nodes
 from search import game as search_game
 from search import tree as tree_module
-from search.nodes import FIRST, MOST_HELD, NARROW, NODES, NONE, WIDE, add_node, bury_one, give_up_earliest
+from search.backup import strike
+from search.nodes import (
+    CHILDREN,
+    FIRST,
+    MIDDLE,
+    MOST_HELD,
+    NARROW,
+    NODES,
+    NONE,
+    TABLE_FROM,
+    WIDE,
+    add_node,
+    bury_one,
+    give_up_earliest,
+)
 from search.rounds import FIRST_LEAVES
-from search.rows import WIDE_FROM, WIDE_FROM_FLOATS, add_rave, can_have_children, count_move
+from search.rows import MIDDLE_FROM, WIDE_FROM, add_rave, can_have_children, count_move
 from search.tree import Tree, bytes_per_node
 from search.tree_needs import memory_for
 from tests.positions import from_games, middle_game
@@ -38,7 +52,7 @@ RULES = {"ucb1": UCB1(), "rave": Rave(), "grave": Rave(reference_visits=50)}
 def test_what_moves_have_brought_is_that_of_their_nodes():
     search = grown(RULES["rave"])
     search.launch(2000)  # playouts on their way, which do not count
-    tree, found = search.tree, search.tree.found(search.tree.root)
+    tree, found = search.tree, search.tree.found(search.tree.root, search.virtual_losses, PLAYOUTS)
     moves, nodes = tree.children(tree.root)
     assert tree[nodes]["pending"].any()
     expected = np.zeros_like(found)
@@ -48,6 +62,54 @@ def test_what_moves_have_brought_is_that_of_their_nodes():
     np.testing.assert_array_equal(found, expected)
     assert found[0].sum() == search.statistics().root_visits - PLAYOUTS * FIRST_LEAVES, "all but the root's own first playouts"
     search.close()
+
+
+def test_a_move_that_is_struck_while_playouts_are_on_their_way_has_brought_nothing():
+    search = grown(RULES["ucb1"], 80)
+    before = search.tree.found(search.tree.root, search.virtual_losses, PLAYOUTS)[0]
+    while search.launch(4000):
+        pass
+    tree = search.tree
+    moves, nodes = tree.children(tree.root)
+    first = [int(move) for move, x in zip(moves, tree[nodes]) if x["pending"] and not before[move]]
+    assert first, "moves whose first playouts are under way"
+    strike(tree.memory, tree.root, first[0])
+    assert tree.visits(tree.root)[first[0]] > 0 == tree.found(tree.root, search.virtual_losses, PLAYOUTS)[0, first[0]]
+    search.abandon()
+    search.close()
+
+
+@pytest.mark.parametrize("name", ["ucb1", "rave"])
+def test_what_forgotten_moves_have_brought_is_known_at_a_new_root(name):
+    """A full tree forgets leaves that are no moves of its root; those may be moves of the next, which goes by their visits."""
+    full, forgotten = grown(RULES[name], 6000, leaves=60), 0
+    for move in map(int, np.flatnonzero(full.statistics().visits > 8 * PLAYOUTS)):
+        full.advance(move)
+        tree, statistics = full.tree, full.statistics()
+        known, wins = tree.visits_and_wins(tree.root)
+        np.testing.assert_array_equal(statistics.visits, known)
+        np.testing.assert_array_equal(statistics.win_rate[known > 0], wins[known > 0] / (2 * known[known > 0]))
+        assert statistics.visits[full.best()] > 0 and not np.isnan(statistics.win_rate[full.best()])
+        tried = np.zeros_like(known)
+        tried[tree.children(tree.root)[0]] = tree[tree.children(tree.root)[1]]["visits"]
+        forgotten += (known > tried).sum()
+        assert np.isnan(statistics.lead[(known > 0) & (tried == 0)]).all() and not np.isnan(statistics.lead[tried > 0]).any()
+        assert full.retreat()
+    assert forgotten > 5, "else there was nothing to see"
+    full.advance(move)
+    before, looks = full.statistics(), []
+
+    def look(_: int) -> None:
+        now = full.statistics()
+        assert (now.visits >= looks[-1].visits).all() if looks else (now.visits >= before.visits).all()
+        rates = now.win_rate[now.visits > 0]
+        assert ((rates >= 0) & (rates <= 1)).all()
+        looks.append(now)
+
+    full.run(visits=full.visits + 3000, progress=look)
+    assert len(looks) > 5
+    np.testing.assert_array_equal(full.statistics().visits, full.tree.visits(full.tree.root))
+    full.close()
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -228,6 +290,8 @@ def test_a_full_tree_keeps_what_it_visits_often():
     tree = search.tree
     search.close()
     assert tree.count < 20_000 / PLAYOUTS / 5
+    assert_all_bytes_are_counted(tree)
+    assert (tree.memory.pools[CHILDREN]["count"] > 1) and nodes_by_path(tree)  # whose tables tell what their links tell
     node = tree.root
     for move in search.variation()[:3]:
         node = tree.child(node, move)
@@ -267,10 +331,10 @@ def test_nodes_are_no_more_than_numbers_of_32_bits_tell_apart(monkeypatch):
 @pytest.mark.parametrize("fractions", [False, True])
 @pytest.mark.parametrize("colours", [1, 2])
 def test_rave_statistics_move_to_larger_rows_as_they_grow(colours, fractions):
-    """From a byte to two, or a float, to a double for each point; nothing is lost, and the smaller rows are free again."""
+    """From a byte to two, to a float, to a double for each point; nothing is lost, and the smaller rows are free again."""
     tree, rng = Tree(3, 1 << 16, colours=colours, fractions=fractions), np.random.default_rng(1)
-    total, pools, wide_from = np.zeros((colours, 2, 10)), [], WIDE_FROM_FLOATS if fractions else WIDE_FROM
-    for visits in (8, 16, 24, wide_from, wide_from + 8):
+    total, pools = np.zeros((colours, 2, 10)), []
+    for visits in (8, 16, 24, MIDDLE_FROM, MIDDLE_FROM + 8, WIDE_FROM, WIDE_FROM + 8):
         number = rng.integers(0, 9, (colours, 10))
         earned = np.stack([number, rng.integers(0, 2 * number + 1)], axis=1).astype(float)
         tree[tree.root]["visits"] = visits
@@ -278,15 +342,34 @@ def test_rave_statistics_move_to_larger_rows_as_they_grow(colours, fractions):
         total += earned
         pools.append(int(tree[tree.root]["pool"]))
         np.testing.assert_array_equal(tree.rave(tree.root), total)
-    assert pools == [FIRST, NARROW, NARROW, WIDE, WIDE]
-    assert [int(pool["count"] - pool["spare"]) for pool in tree.memory.pools] == [1, 0, 0, 1]
+    middle = NARROW if fractions else MIDDLE  # which is of floats already
+    assert pools == [FIRST, NARROW, NARROW, middle, middle, WIDE, WIDE]
+    assert [int(pool["count"] - pool["spare"]) for pool in tree.memory.pools] == [1, 0, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_trees_do_not_depend_on_how_large_their_rows_are(name):
+    """With rows of 32 and 64 bits from few playouts on, and with tables: each node says what it says in rows of 16 bits."""
+    game = middle_game(5, 4, seed=1)
+    trees = []
+    for middle_from, wide_from in ((MIDDLE_FROM, WIDE_FROM), (100, 800), (100, 100)):
+        search = Search(from_games(game), rule=RULES[name], leaves=LEAVES, playouts_per_leaf=PLAYOUTS, seed=3)
+        search.tree.memory.book["middle_from"], search.tree.memory.book["wide_from"] = middle_from, wide_from
+        search.run(visits=6000)
+        search.close()
+        trees.append(search.tree)
+    assert [{NARROW, MIDDLE, WIDE} & {*tree[[*nodes_by_path(tree).values()]]["pool"].tolist()} for tree in trees] == [
+        {NARROW}, {NARROW, MIDDLE, WIDE}, {NARROW, WIDE},
+    ]  # fmt: skip
+    for tree in trees[1:]:
+        assert_same_trees(tree, trees[0])
 
 
 def test_a_full_tree_goes_back_only_where_there_is_room_for_the_sums():
     tree = Tree(3, 1 << 16)
     can_have_children(tree.memory, tree.root)
     earlier, child = tree.root, add_node(tree.memory, tree.root, 4)
-    tree[earlier]["visits"], tree[child]["visits"] = WIDE_FROM - 8, 8
+    tree[earlier]["visits"], tree[child]["visits"] = MIDDLE_FROM - 8, 8
     count_move(tree.memory, earlier, 4, 8, 8)
     tree.keep(4)
     tree[child]["visits"] += 16  # played since then
@@ -295,7 +378,7 @@ def test_a_full_tree_goes_back_only_where_there_is_room_for_the_sums():
     assert tree.root == child
     tree.memory.book["limit"] = room
     assert tree.go_back()
-    assert (tree.root, tree[earlier]["visits"], tree.visits(earlier)[4]) == (earlier, WIDE_FROM + 8, 24)
+    assert (tree.root, tree[earlier]["visits"], tree.visits(earlier)[4]) == (earlier, MIDDLE_FROM + 8, 24)
 
 
 def test_a_root_that_was_given_up_for_room_is_linked_to_nothing():
@@ -343,7 +426,10 @@ def test_nodes_that_share_memory_are_counted():
     visits = np.array([tree[node]["visits"] for node in nodes_by_path(tree).values()])
     np.testing.assert_array_equal(pools == FIRST, visits == PLAYOUTS)
     np.testing.assert_array_equal(pools == NARROW, visits > PLAYOUTS)
-    assert tree.bytes_used == sum(bytes_per_node(5)[int(pool == NARROW)] for pool in pools)
+    of_a_table, tables, spare = tree.memory.pools[CHILDREN].tolist()
+    assert (tables, spare) == (np.count_nonzero([tree[node]["table"] != NONE for node in nodes_by_path(tree).values()]), 0)
+    assert 1 < tables <= np.count_nonzero(visits >= TABLE_FROM)
+    assert tree.bytes_used == sum(bytes_per_node(5)[int(pool == NARROW)] for pool in pools) + tables * of_a_table
 
 
 @pytest.mark.parametrize("name", RULES)

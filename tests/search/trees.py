@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from search.nodes import NONE
 from search.tree import Tree
 
 #: Of a node's record: what does not depend on where the node lies in memory.
@@ -11,12 +12,17 @@ OF_NODES = (
 
 
 def nodes_by_path(tree: Tree, root: int | None = None) -> dict[tuple[int, ...], int]:
-    """All nodes at or below one, by default the root, by the moves that lead there."""
+    """All nodes at or below one, by default the root, by the moves that lead there; what their tables say is what links say."""
     found, frontier = {}, [((), tree.root if root is None else root)]
     while frontier:
         path, node = frontier.pop()
         found[path] = node
-        frontier += [((*path, int(move)), int(child)) for move, child in zip(*tree.children(node))]
+        moves, children = tree.children(node)
+        if (table := tree[node]["table"]) != NONE:
+            expected = np.full(tree.moves, NONE)
+            expected[moves] = children
+            np.testing.assert_array_equal(tree.memory.children[table], expected)
+        frontier += [((*path, int(move)), int(child)) for move, child in zip(moves, children)]
     return found
 
 

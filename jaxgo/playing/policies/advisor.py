@@ -10,6 +10,7 @@ from jaxgo.base import checks
 from jaxgo.base.constants import MAX_SIZE
 from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
+from jaxgo.board.dynamics import is_traced
 from jaxgo.board.geometry import Geometry, geometry
 from jaxgo.board.position import Position
 from jaxgo.playing.asking import Preference
@@ -19,6 +20,12 @@ from jaxgo.playing.policies.policy import Policy, chance_of, probability_of
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts
+
+
+#: How many moves it has at hand in a context, where nobody says.
+SUGGESTIONS = 7
+#: More exploration than by which every difference between mean results is nothing would only overflow.
+MOST_EXPLORATION = 1e6
 
 
 class Advisor(Policy):
@@ -37,30 +44,38 @@ class Advisor(Policy):
       p: the probability that it is asked in a ply, 0 to 1.
       table: what it has learned, an `AdvisorTable`. A new one is not compiled for. Bots (`search.make_player`) may have
         none: they begin with an empty one, which learns from playouts of each position that they are to move in.
-      exploration: the weight of the urgencies' visit term, from 0.
-      suggestions: how many moves it has at hand in a context, from the most urgent on, 1 to P; those as urgent as each other
-        count once, and so do all that were never tried. More take longer: each doubling takes W words more to look up.
+      exploration: the weight of the urgencies' visit term, from 0 to a million.
+      suggestions: how many moves it has at hand in a context, from the most urgent on, 1 to P, by default 7; those as urgent as
+        each other count once, and so do all that were never tried. More take longer: each doubling takes W words more to look up.
+
+    A copy that jax has made, by `jax.tree.map` for example, plays as this does; it has no table to learn with.
     """
 
     ARRAYS = ("chance", "planes")
-    STATIC = ("size", "context")
+    STATIC = ("size", "context", "begins")
 
-    def __init__(self, p: float, table: AdvisorTable | None = None, *, exploration: float = 0.1, suggestions: int = 7):
+    def __init__(self, p: float, table: AdvisorTable | None = None, *, exploration: float = 0.1, suggestions: int | None = None):
         self.chance = chance_of("p", p)
         if not isinstance(table, (AdvisorTable, type(None))):
             raise TypeError(f"table must be a jaxgo.AdvisorTable, not {type(table).__name__}")
-        exploration = checks.number("exploration", exploration, 0)
-        suggestions = checks.integer("suggestions", suggestions, 1, table.size**2 if table else MAX_SIZE**2)
-        self._table, self._exploration, self._suggestions = table, exploration, suggestions
+        exploration = checks.number("exploration", exploration, 0, MOST_EXPLORATION)
+        points = table.size**2 if table else MAX_SIZE**2
+        suggestions = min(SUGGESTIONS, points) if suggestions is None else checks.integer("suggestions", suggestions, 1, points)
+        self._table, self._how = table, (exploration, suggestions)
         self.size: Any = None
         self.context: Any = None
+        self.begins: Any = self._how
         if table is None:
             self.planes = None
             return
-        self.size, self.context = table.size, table.context
+        if is_traced(table.visits):
+            raise TypeError("table must have values: make the Advisor outside of jit, and hand it in")
+        self.size, self.context, self.begins = table.size, table.context, None
         levels, g = table.levels(exploration, suggestions), geometry(table.size)
         bits = [bb.of_points(g, (levels >> bit & 1).astype(bool)) for bit in reversed(range(suggestions.bit_length()))]
         self.planes = np.stack([np.stack(board, axis=-1) for board in bits], axis=2)
+
+    _table: AdvisorTable | None = None
 
     planes: Any
     """uint32 [2, C, K, W]: of each colour and context, the points whose level has a bit, the highest bit first."""
@@ -77,16 +92,16 @@ class Advisor(Policy):
 
     def begun(self, size: int) -> "Advisor":
         """With an empty table."""
-        return self._with(AdvisorTable(size)) if self.learns else self
+        return self._with(AdvisorTable(size), *self.begins) if self.learns else self
 
     def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Advisor":
         """With what its table has learned then."""
-        assert self._table is not None
-        return self._with(self._table.update(playouts, position, komi=komi))
+        if self._table is None:
+            raise ValueError("policy must have been made with a table to learn: jaxgo.Advisor(p, table), and be no copy of that")
+        return self._with(self._table.update(playouts, position, komi=komi), *self._how)
 
-    def _with(self, table: AdvisorTable) -> "Advisor":
-        suggestions = min(self._suggestions, table.size**2)
-        made = Advisor(0.0, table, exploration=self._exploration, suggestions=suggestions)
+    def _with(self, table: AdvisorTable, exploration: float, suggestions: int) -> "Advisor":
+        made = Advisor(0.0, table, exploration=exploration, suggestions=min(suggestions, table.size**2))
         made.chance = self.chance
         return made
 
@@ -100,7 +115,7 @@ class Advisor(Policy):
     def typical(self) -> "Advisor":
         """With levels at random."""
         words = np.random.default_rng(self.size).integers(0, 1 << 32, self.planes.shape, np.uint32)
-        return self.tree_unflatten((self.size, self.context), (chance_of("p", 0.5), words))
+        return self.tree_unflatten((self.size, self.context, None), (chance_of("p", 0.5), words))
 
     def laid_out(self, g: Geometry) -> "Advisor":
         """With the words for each colour and last move, by bit index: K * W columns of them."""
@@ -112,20 +127,23 @@ class Advisor(Policy):
             context_of_index[g.index_of_point] = np.arange(g.num_points + 1, dtype=np.int32)
             rows = rows[:, context_of_index]
         columns = tuple(rows.reshape(-1, number * g.num_words).T)
-        return self.tree_unflatten((self.size, self.context), (self.chance, columns))
+        return self.tree_unflatten((self.size, self.context, None), (self.chance, columns))
 
     def known(self, g: Geometry, lanes: Lanes, looks: bool) -> Any:
         """The chance, and the boards of the levels' bits in the lane's context."""
         memory = lanes.memory
         assert memory is not None and memory.black is not None
-        if memory.last is None:
+        if self.context == "point":  # whoever else may want the last move
             black = memory.black != np.int32(0)
             words = [jnp.where(black, column[0], column[1]) for column in self.planes]
         else:
+            assert memory.last is not None
             row = (np.int32(1) - memory.black) * np.int32(self.planes[0].shape[0] // 2) + memory.last
             words = [column.at[row].get(mode="promise_in_bounds") for column in self.planes]
         boards = [tuple(words[i : i + g.num_words]) for i in range(0, len(words), g.num_words)]
         return super().known(g, lanes, looks), boards
+
+    ranks = True
 
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """The points of the highest level, found bit by bit."""

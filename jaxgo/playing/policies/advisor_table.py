@@ -15,7 +15,7 @@ from jaxgo.board import bitboard as bb
 from jaxgo.board import rules
 from jaxgo.board.bitboard import points_of
 from jaxgo.board.dynamics import is_over, is_traced, ko_board, own_and_opp, run
-from jaxgo.board.position import Position
+from jaxgo.board.position import Position, check_position
 
 if TYPE_CHECKING:
     from jaxgo.results.playouts import Playouts
@@ -93,8 +93,7 @@ class AdvisorTable:
         Raises:
           TypeError, ValueError: an argument is not what it must be, or beyond what is counted, as for `update`.
         """
-        if not isinstance(position, Position):
-            raise TypeError(f"position must be a jaxgo.Position, not {type(position).__name__}")
+        check_position(position)
         if position.size != self.size:
             raise ValueError(f"position must be of size {self.size}, as the table is, not {position.size}")
         visits, points = checks.integer("visits", visits, 1, 1 << 20), self.size**2

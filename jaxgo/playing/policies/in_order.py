@@ -2,11 +2,13 @@
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import jax
+import numpy as np
 
+from jaxgo.board import bitboard as bb
 from jaxgo.board.bitboard import Board
 from jaxgo.board.geometry import Geometry
 from jaxgo.board.position import Position
@@ -77,7 +79,8 @@ class InOrder(Policy):
         for number, (policy, its) in enumerate(zip(self.policies, known), coin):
             begins = policy.careful(its, number)
             if begins is None:
-                asked.append((careful, functools.partial(policy.preferences, g, lanes, known=its, coin=number)))
+                of = functools.partial(policy.preferences, g, lanes, known=its, coin=number)
+                asked.append((careful, _of_the_rest(of, lanes, careful) if policy.ranks and careful else of))
             else:
                 careful += (begins,)
         found = [of(points) for _, of in asked]
@@ -95,6 +98,18 @@ class InOrder(Policy):
 
     def __repr__(self) -> str:
         return repr(list(self.policies))
+
+
+def _of_the_rest(of: Callable[[Board], list[Preference]], lanes: Lanes, careful: Sequence[Coin]):
+    """What is preferred of points without those that were refused as self-ataris, where a coin says so."""
+
+    def of_points(points: Board) -> list[Preference]:
+        memory = lanes.memory
+        assert memory is not None
+        says_yes = functools.reduce(operator.or_, (coin.says_yes(memory, lanes.key) for coin in careful))
+        return of(bb.choose(says_yes, bb.without(points, memory.cramped), points))
+
+    return of_points
 
 
 Policies: TypeAlias = Policy | Sequence[Policy] | None
@@ -140,6 +155,21 @@ def are_of_place(given: Policies) -> bool:
     return any(type(policy).from_here is not Policy.from_here for policy in each_of(given))
 
 
+def _check_arrays(policy: Policy) -> None:
+    """TypeError unless a policy, which may be of a user's own class, has all that compiled programs take."""
+    for name in type(policy).ARRAYS:
+        missing = not hasattr(policy, name)
+        if missing or not all(hasattr(x, "shape") and hasattr(x, "dtype") for x in jax.tree.leaves(getattr(policy, name))):
+            found = "none" if missing else repr(getattr(policy, name))
+            of = type(policy).__name__
+            raise TypeError(f"policy's {name} must be an array, or a pytree of arrays, not {found:.100} of {of}")
+    chance = policy.chance if "chance" in type(policy).ARRAYS else np.int32(0)
+    if getattr(chance, "dtype", None) != np.int32 or chance.ndim:
+        found = f"{chance.dtype} {list(chance.shape)}" if hasattr(chance, "shape") else f"{chance!r:.100}"
+        where = "jaxgo.playing.policies.policy.chance_of makes one"
+        raise TypeError(f"policy's chance must be an int32 scalar ({where}), not {found} of {type(policy).__name__}")
+
+
 def policy_of(given: Policies, size: int) -> Policy | None:
     """The policy that a user has given for boards of a size, checked; None for uniform playouts.
 
@@ -151,6 +181,7 @@ def policy_of(given: Policies, size: int) -> Policy | None:
     if asked != list(policies[: len(asked)]):
         raise ValueError(f"policy must have jaxgo.Uniform() at its end, as it always has a move, not {given!r}")
     for policy in asked:
+        _check_arrays(policy)
         policy.check(size)
     if not asked:
         return None

@@ -110,6 +110,8 @@ class LastGoodReply(Policy):
       replies: what has been learned. New ones are not compiled for. Bots (`search.make_player`) may have none: they begin without
         replies, with forgetting, and learn from playouts of each position that they are to move in.
       p: the probability that it is asked in a ply, 0 to 1.
+
+    A copy that jax has made, by `jax.tree.map` for example, plays as this does, and learns nothing.
     """
 
     ARRAYS = ("chance", "replies")
@@ -123,6 +125,8 @@ class LastGoodReply(Policy):
         self.replies = None
         if replies is not None:
             self.size, self.replies = replies.size, replies.replies
+
+    _replies: Replies | None = None
 
     replies: Any
     """As in `Replies`."""
@@ -143,7 +147,9 @@ class LastGoodReply(Policy):
 
     def learnt(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "LastGoodReply":
         """With the replies of then."""
-        assert self._replies is not None
+        if self._replies is None:
+            how = "jaxgo.LastGoodReply(replies), and be no copy of that"
+            raise ValueError(f"policy must have been made with replies to learn: {how}")
         return self._with(self._replies.update(playouts, position, komi=komi))
 
     def _with(self, replies: Replies) -> "LastGoodReply":

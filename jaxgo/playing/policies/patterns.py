@@ -43,7 +43,8 @@ class Patterns(Policy):
      2. `match`: a move on one of the eight points around the last move, where a 3x3 pattern matches (`pattern_table.PATTERNS`);
      3. `capture`: a capture on one of these points.
 
-    The first of these that has a legal move which fills no own eye decides, with equal chances for its moves.
+    The first of these that has a legal move which fills no own eye decides, with equal chances for its moves. MoGo's third rule
+    was a capture anywhere, which is `[Patterns(capture=False), Capture()]`.
 
     Args:
       p: the probability that it is asked in a ply, 0 to 1.

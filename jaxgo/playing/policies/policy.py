@@ -30,7 +30,7 @@ class Policy:
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("chance",)
-    """Attributes that are arrays, or pytrees of arrays."""
+    """Attributes that are arrays, or pytrees of arrays; `chance` is one of `chance_of`."""
     STATIC: ClassVar[tuple[str, ...]] = ()
     """Attributes that are hashable values."""
 
@@ -98,6 +98,9 @@ class Policy:
         """int32 [L]: not 0 where a lane must not draw a move in this tick, as too little is known; None if that never happens."""
         return None
 
+    ranks = False
+    """Whether it names the best of the points that it is given, so that those which are refused must not be among them."""
+
     def preferences(self, g: Geometry, lanes: Lanes, points: Board, known: Any, coin: int = 0) -> list[Preference]:
         """What it prefers, the first above the second; elementwise, of the lanes and what it knows alone.
 
@@ -161,12 +164,16 @@ class PolicyForm(NamedTuple):
 
 def chance_of(name: str, probability: float) -> np.ndarray:
     """int32 scalar: a probability as one of `CHANCES`, which holds it to 6e-8, and 0 and 1 exactly."""
-    if isinstance(probability, (bool, np.bool_, str, bytes, type(None))) or np.ndim(probability) or not np.isreal(probability):
-        raise TypeError(f"{name} must be a number from 0 to 1, not {probability!r}")
     try:
+        if isinstance(probability, (bool, np.bool_, str, bytes, list, tuple)):
+            raise TypeError
+        if np.ndim(probability) or np.iscomplexobj(probability):
+            raise TypeError
         value = float(probability)
     except OverflowError:
         value = math.inf
+    except TypeError:
+        raise TypeError(f"{name} must be a number from 0 to 1, not {probability!r:.100}") from None
     if not (math.isfinite(value) and 0.0 <= value <= 1.0):
         raise ValueError(f"{name} must be between 0 and 1, not {value}")
     return np.asarray(round(value * CHANCES), np.int32)

@@ -50,11 +50,12 @@ def analyze(form: Callable) -> Callable:
     return command
 
 
-def genmove_analyze(form: Callable, *, play: bool = True) -> Callable:
-    """The command that chooses a move and reports in a form meanwhile; `play` says whether it plays it, too."""
+def genmove_analyze(form: Callable, *, play: bool = True, with_more: Callable[[Request], Request] = lambda request: request):
+    """The command that chooses a move and reports in a form meanwhile; `play` says whether it plays it, too, and `with_more` what
+    is reported beside what the client asks for."""
 
     def command(engine, *words: str):
-        request = Request.parse(words, engine.table.size)
+        request = with_more(Request.parse(words, engine.table.size))
         colour = request.colour or engine.table.game.to_play
 
         def stream(reply: Reply) -> None:
@@ -78,10 +79,11 @@ def genmove_analyze(form: Callable, *, play: bool = True) -> Callable:
     return command
 
 
-def cgos_genmove_analyze(engine, *words: str):
-    """Chooses and plays a move; one report for the server CGOS comes before it."""
-    before, after = f"maxmoves {CGOS_MOVES}", f"ownership true rootInfo true interval {100 * FOR_EVER:.0f}"
-    return genmove_analyze(reports.cgos_line)(engine, *words[:1], *before.split(), *words[1:], *after.split())
+def for_cgos(request: Request) -> Request:
+    """What the server CGOS wants: one report, before the move, with ownership, and few moves unless its client says how many."""
+    most = CGOS_MOVES if request.wanted.most_moves is None else request.wanted.most_moves
+    wanted = dataclasses.replace(request.wanted, most_moves=most, ownership=True)
+    return dataclasses.replace(request, wanted=wanted, root_info=True, interval=FOR_EVER)
 
 
 class Reporter:
@@ -125,5 +127,6 @@ class Reporter:
 COMMANDS = {
     "lz-analyze": analyze(reports.lz_line), "kata-analyze": analyze(reports.kata_line),
     "lz-genmove_analyze": genmove_analyze(reports.lz_line), "kata-genmove_analyze": genmove_analyze(reports.kata_line),
-    "kata-search_analyze": genmove_analyze(reports.kata_line, play=False), "cgos-genmove_analyze": cgos_genmove_analyze,
+    "kata-search_analyze": genmove_analyze(reports.kata_line, play=False),
+    "cgos-genmove_analyze": genmove_analyze(reports.cgos_line, with_more=for_cgos),
 }  # fmt: skip

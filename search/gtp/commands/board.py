@@ -34,7 +34,7 @@ def clear_board(engine) -> None:
 
 def komi(engine, points: str) -> None:
     """Points for White."""
-    engine.table.nominal_komi = arguments.number(points, -MOST_KOMI, MOST_KOMI)
+    engine.table.nominal_komi = arguments.number(points, -MOST_KOMI, MOST_KOMI) + 0.0  # of -0, too
 
 
 def get_komi(engine) -> str:
@@ -58,7 +58,7 @@ def play_sequence(engine, *words: str) -> None:
             _play(engine, *move)
     except Failure:
         while len(engine.table.game.moves) > before:
-            engine.table.game.undo()
+            _undo(engine)
         raise
 
 
@@ -66,7 +66,12 @@ def undo(engine) -> None:
     """Takes the last move back."""
     if not engine.table.game.moves:
         raise Failure(CANNOT_UNDO)
+    _undo(engine)
+
+
+def _undo(engine) -> None:
     engine.table.game.undo()
+    engine.resignation.undone(len(engine.table.game.moves))
 
 
 def showboard(engine) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 
 from jaxgo import evaluate
 from jaxgo.board.coordinates import coordinate
-from search.gtp.protocol import Failure
+from search.gtp.commands.play import last_thought
 from search.ownership import Samples
 
 #: Playouts of the map of first plays.
@@ -31,7 +31,8 @@ def analyze_commands(engine) -> str:
 
 def ownership(engine) -> str:
     """Who owns each point at the end of playouts: 1 Black, -1 White."""
-    samples = Samples.without_tree(engine.table.game.position, engine.options.seed)
+    game = engine.table.game
+    samples = Samples.without_tree(game.turn(game.to_play), engine.options.seed)  # dead stones may be there after two passes
     return _rows(samples.ownership(engine.options.threads)[0])
 
 
@@ -52,7 +53,7 @@ def amaf(engine) -> str:
 
 def visits(engine) -> str:
     """How often the last genmove tried each move."""
-    choice, size = _last(engine).choice, engine.table.size
+    choice, size = last_thought(engine).choice, engine.table.size
     order = sorted(np.flatnonzero(choice.visits[:-1] > 0), key=lambda m: (-choice.visits[m], m))
     if not order:
         return ""
@@ -64,7 +65,7 @@ def visits(engine) -> str:
 
 def variation(engine) -> str:
     """What the last genmove expected."""
-    thought = _last(engine)
+    thought = last_thought(engine)
     colours = "bw" if int(np.asarray(thought.position.to_play)[0]) == 1 else "wb"
     line = (f"{colours[i % 2]} {coordinate(int(p), engine.table.size)}" for i, p in enumerate(thought.choice.variation))
     return "VAR " + " ".join(line)
@@ -72,12 +73,6 @@ def variation(engine) -> str:
 
 def interrupt(engine) -> None:
     """Says that a line `# interrupt` ends the command that is being done: moves are chosen from what there is."""
-
-
-def _last(engine):
-    if engine.thinker.last is None:
-        raise Failure("no move has been chosen in this game")
-    return engine.thinker.last
 
 
 def _rows(values: np.ndarray) -> str:

@@ -25,7 +25,9 @@ def genmove(engine, colour: str) -> str:
 def reg_genmove(engine, colour: str) -> str:
     """Chooses a move and does not play it; no clock runs."""
     mover, table = arguments.colour(colour), engine.table
-    return said(engine.thinker.genmove(table.game, mover, table.komi, stop=engine.hurried), table.size)
+    choice = engine.thinker.genmove(table.game, mover, table.komi, stop=engine.hurried)
+    engine.count_no_time()
+    return said(choice, table.size)
 
 
 def search(engine, colour: str | None = None) -> str:
@@ -98,7 +100,7 @@ def ref_nodes(engine) -> str:
     Of bots without a tree the exact number, counted by playing the same playouts once more. Of bots with a tree an estimate: the
     playouts of its last search, those kept from earlier moves included, times the mean length from its position.
     """
-    thought = _last(engine)
+    thought = last_thought(engine)
     if not thought.choice.playouts:
         return "0"
     of_tree = isinstance(thought.choice.statistics, RootStatistics)
@@ -108,7 +110,7 @@ def ref_nodes(engine) -> str:
 
 def ref_score(engine) -> str:
     """The share of the last genmove's playouts that Black won, draws half, for all moves together."""
-    thought = _last(engine)
+    thought = last_thought(engine)
     if not thought.choice.playouts:
         raise Failure("the last move was chosen without playouts")
     found = thought.choice.statistics
@@ -117,7 +119,8 @@ def ref_score(engine) -> str:
     return f"{_play_again(engine, thought, thought.choice.playouts).win_rate[0]:.6f}"
 
 
-def _last(engine) -> Thought:
+def last_thought(engine) -> Thought:
+    """What the last genmove thought."""
     if engine.thinker.last is None:
         raise Failure("no move has been chosen in this game")
     return engine.thinker.last

@@ -3,12 +3,12 @@
 from search.gtp import scoring
 from search.gtp.protocol import SYNTAX_ERROR, Failure
 from search.gtp.table import names
+from search.records import score_as_result
 
 
 def final_score(engine) -> str:
     """B+3.5, W+2 or 0: the area, with dead stones taken off the board."""
-    score = scoring.score(engine.table, engine.judgement())
-    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):.12g}"
+    return score_as_result(scoring.score(engine.table, engine.judgement()))
 
 
 def final_status_list(engine, status: str) -> str:

@@ -4,6 +4,7 @@ It plays the first point of the board that nobody has played yet, and passes aft
 
 - `resigns`, `occupied` (plays a point that is taken), `nonsense` (answers with no move), `mumbles` (not GTP): at its third move;
 - `dies` (exit status 3 and a word on stderr), `hangs`, `slow` (0.5 s), `closes` (its output, and lives on): at its third move;
+- `extra` (answers twice), `refuses` (with a long text of lines and escapes): at its third move;
 - `endless` (a line without an end, not GTP), `babbles` (an answer of lines without an end): at its third move;
 - `noisy`: a megabyte on stderr before every answer;
 - `absent`: ends when a game begins, unless it is the first;
@@ -39,6 +40,8 @@ def genmove(colour: str) -> str:
             print("." * 10_000, end="")
         while behaviour == "babbles":
             print("= ...")
+        if behaviour == "extra":
+            print("= A1\n")  # with the other
         if behaviour in ("hangs", "slow"):
             time.sleep(600 if behaviour == "hangs" else 0.5)
         if behaviour in ("resigns", "occupied", "nonsense"):
@@ -60,8 +63,12 @@ def answer(command: str, arguments: list[str]) -> str:
         if behaviour == "absent" and games > 1:
             sys.exit(1)
     elif command == "play":
+        if arguments[1].upper() in taken and arguments[1].upper() != "PASS":
+            return "? illegal move"
         taken.append(arguments[1].upper())
     elif command == "genmove":
+        if behaviour == "refuses" and own == 2:
+            return "? " + "\x1b[31mno such luck\n" * 1000
         return f"={genmove(arguments[0])}"
     elif command == "final_score":
         return f"= {behaviour.partition('=')[2] or 'W+2.5'}"
@@ -72,6 +79,8 @@ def answer(command: str, arguments: list[str]) -> str:
         return "= " + known.replace(" ", "\n")
     elif command == "seen":
         return "= " + "; ".join(seen)
+    elif command == "time_left" and behaviour == "timeless":
+        return "? not while a game goes on"
     elif command not in ("komi", "time_settings", "time_left"):
         return "? unknown command"
     return "="

@@ -33,7 +33,7 @@ class FakeRay:
 
     def __init__(self, losses=(), fails: int | None = None, nodes=((4, 0),)):
         self._losses, self._fails, self._nodes = set(losses), fails, nodes
-        self.actors, self.killed, self.calls, self.options = 0, set(), [], {}
+        self.actors, self.killed, self.calls, self.begun, self.options = 0, set(), [], [], {}
 
     def nodes(self) -> list[dict]:
         return [{"Alive": True, "Resources": {"CPU": float(cpus), "GPU": float(gpus)}} for cpus, gpus in self._nodes] + [
@@ -49,12 +49,17 @@ class FakeRay:
         number = self.actors
 
         def call(method):
-            return types.SimpleNamespace(remote=lambda *arguments: (number, arguments[1] if method == "play" else 0))
+            def remote(*arguments):
+                game = arguments[1] if method == "play" else 0
+                self.begun.append(game)
+                return number, game
+
+            return types.SimpleNamespace(remote=remote)
 
         return types.SimpleNamespace(number=number, begin=call("begin"), play=call("play"))
 
-    def wait(self, references: list, timeout: float):
-        return references[-1:], references[:-1]
+    def wait(self, references: list, timeout: float, num_returns: int = 1):
+        return references[-num_returns:], references[:-num_returns]
 
     def get(self, reference):
         actor, game = reference
@@ -87,6 +92,17 @@ def test_games_of_lost_workers_are_played_again_and_count_once():
     for actor, game in lost:
         assert [other for other, of in ray.calls if of == game and other != actor] or not game, "by another"
     assert ray.killed == set(range(1, ray.actors + 1)), "none is left"
+
+
+def test_games_that_have_ended_are_told_when_it_is_to_stop_or_one_fails():
+    """Though nobody has asked for them yet."""
+    ray = FakeRay()
+    assert sorted(numbers(ray, workers=4, until=1)) == [game for game in sorted(ray.begun) if game] != [1]
+    ray, found = FakeRay(fails=3), []
+    with pytest.raises(ZeroDivisionError):
+        for game, _ in Cluster(ray, 1).play_all([(None, number) for number in range(1, 7)], 2, lambda: False):
+            found.append(game["number"])
+    assert sorted([*found, 3]) == [game for game in sorted(ray.begun) if game]
 
 
 def test_a_game_that_always_loses_its_worker_ends_the_match():
@@ -123,7 +139,7 @@ def test_what_a_game_raises_comes_through():
 
 def test_a_match_that_is_told_to_stop_leaves_no_workers():
     ray = FakeRay()
-    assert len(numbers(ray, until=3)) == 3
+    assert len(numbers(ray, until=3)) == 4, "with the one that had ended beside"
     assert ray.killed == {1, 2}
 
 

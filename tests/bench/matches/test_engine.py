@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shlex
 import sys
 import threading
@@ -9,8 +10,10 @@ import time
 
 import pytest
 
-from bench.matches import engine
+from bench.matches import contestants, engine
+from bench.matches.contestants import Conditions, Draws, Program
 from bench.matches.engine import Engine, EngineError, EngineMover, NoAnswer
+from bench.matches.referee import judge
 from jaxgo import Position
 from search.game import Game
 from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, play_game
@@ -52,12 +55,23 @@ def test_engines_play_a_whole_game(start):
     assert len(played.seconds) == len(played.choices) == 22
 
 
+def test_an_engine_plays_itself_in_two_processes(monkeypatch):
+    monkeypatch.setattr(contestants, "_engines", {})
+    program, conditions = Program(command(), "Scripted"), Conditions(5, 0.5, None, 0.25, 1)
+    movers = [program.mover(conditions, Draws(1, 1, side)) for side in range(2)]
+    played = play_game(*movers, Game(Position.empty(5), 0.5))
+    assert played.ending == SCORE and len(played.choices) == 22
+    for mover in movers:
+        mover.engine.close()
+
+
 @pytest.mark.parametrize(
     ("behaviour", "ending", "remark"),
     [
         ("resigns", RESIGNATION, ""),
         ("occupied", ILLEGAL, "A5: the point is occupied"),
         ("nonsense", FAILURE, "its move 'Z99' is none"),
+        ("refuses", FAILURE, "it refuses 'genmove w': [31mno such luck [31mno such luck [31m"),
         ("mumbles", FAILURE, "its answer to 'genmove w' is not GTP's: 'I think...'"),
         ("endless", FAILURE, "its answer to 'genmove w' is not GTP's: '..."),
         ("babbles", FAILURE, "'genmove w'"),  # its answer does not end, or it is ended as it is not read as fast as it talks
@@ -68,9 +82,38 @@ def test_engines_play_a_whole_game(start):
 def test_how_a_game_can_end(start, behaviour, ending, remark):
     played = game(start, behaviour)
     assert played.ending == ending and played.winner == 1
-    assert remark in played.remark
+    assert remark in played.remark and len(played.remark) < 400 and played.remark.isprintable()
     assert len(played.game.moves) == 5, "at White's third move"
     assert played.result == {RESIGNATION: "B+R"}.get(ending, "B+F")
+
+
+@pytest.mark.parametrize("behaviour", ["nonsense", "extra"])
+def test_one_that_has_failed_is_started_anew(monkeypatch, behaviour):
+    """So that an answer that nobody has asked for is not taken for that to each further command."""
+    monkeypatch.setattr(contestants, "_engines", {})
+    conditions, programs = Conditions(5, 0.5, None, 0.25, 1), [Program(command(), "Scripted"), Program(command(behaviour), "Odd")]
+    processes, remarks = [], []
+    for number in (1, 2):
+        movers = [program.mover(conditions, Draws(1, number, side)) for side, program in enumerate(programs)]
+        played = play_game(*movers, Game(Position.empty(5), 0.5))
+        assert (played.ending, played.winner, movers[1].engine.running) == (FAILURE, 1, False)
+        processes.append([mover.engine for mover in movers])
+        remarks.append(played.remark)
+    assert processes[0][0] is processes[1][0] and processes[0][1] is not processes[1][1]
+    # Where the machine is busy the further answer comes only after the next command, and is found out one later.
+    known = {"nonsense": "its move 'Z99' is none", "extra": "it says what it was not asked: '=A4'|it refuses '.*"}[behaviour]
+    assert all(re.fullmatch(known, remark) for remark in remarks)
+    processes[0][0].close()
+
+
+def test_a_referee_that_has_failed_is_started_anew(monkeypatch):
+    monkeypatch.setattr(contestants, "_engines", {})
+    played = Game(Position.empty(5), 0.5)
+    played.play(7)
+    first, second = (judge(played, f"gtp:{command('scores=none')}", Conditions(5, 0.5, None, 0.25, 1)) for _ in range(2))
+    assert first == second and (first.score, first.referee) == (24.5, "own")
+    assert first.remark == "the referee has failed: its final_score is 'none'"
+    assert not any(one.running for one in contestants._engines.values())
 
 
 def test_one_that_does_not_answer_is_ended(start):
@@ -96,6 +139,10 @@ def test_an_engine_is_told_the_time(start):
     seen = white.ask("seen").split("; ")
     assert "time_settings 0 2 1" in seen
     assert seen[-3:] == ["play b C5", "time_left w 2 1", "genmove w"]
+
+
+def test_one_that_does_not_take_the_time_plays_all_the_same(start):
+    assert game(start, "timeless", seconds=5.0).ending == SCORE
 
 
 def test_noise_on_stderr_blocks_nothing(start):

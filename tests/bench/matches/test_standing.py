@@ -56,6 +56,15 @@ def test_games_that_dead_stones_decided_are_counted():
     assert standing([a_game(1.0, True), lost, resigned])["dead_stones_decided"] == 1
 
 
+def test_a_referee_that_has_failed_is_told_of():
+    """Its word may be another than that of our own rules, by which such games are scored."""
+    games = [a_game(1.0, True), a_game(1.0, True) | {"number": 7, "remark": "the referee has failed: it ended"}]
+    found = standing(games)
+    assert (found["referee_failed"], found["referee_remark"]) == (1, "game 7: the referee has failed: it ended")
+    assert (found["first"]["remark"], found["second"]["remark"]) == (None, None)
+    assert standing(games[:1])["referee_failed"] == 0 and standing(games[:1])["referee_remark"] is None
+
+
 def test_time_is_of_all_moves():
     found = standing([a_game(1.0, True, seconds=4.0, moves=2), a_game(1.0, False, seconds=1.0, moves=3)])
     assert found["first"]["seconds_per_move"] == 1.0

@@ -1,5 +1,6 @@
 """A kernel that is wrong or fails never plays: what is tried on first use, what is said of it, and the switch."""
 
+import time
 import warnings
 
 import jax
@@ -11,7 +12,9 @@ from jaxgo.backends import agreement, gpu, options, remembered, xla
 from jaxgo.backends.agreement import Agreement, of_kernel
 from jaxgo.backends.choice import backend_of
 from jaxgo.backends.gpu import SWITCH, Gpu, Nvidia
-from tests.wide import wide
+from jaxgo.base import threads
+from jaxgo.base.constants import MOST_LANES
+from jaxgo.running import jobs
 
 CPU = jax.local_devices(backend="cpu")[0]
 
@@ -30,9 +33,10 @@ def forgetful(monkeypatch):
     monkeypatch.setattr(remembered, "_in_process", {})
     monkeypatch.setattr(remembered, "_file", lambda: None)
     monkeypatch.delenv(SWITCH, raising=False)
-    of_kernel.cache_clear()
+    monkeypatch.setattr(agreement, "_found", {})
+    gpu._is_on.cache_clear()
     yield
-    of_kernel.cache_clear()
+    gpu._is_on.cache_clear()
 
 
 def wrong_in(field: str):
@@ -53,11 +57,13 @@ def wrong_in(field: str):
     return play_all
 
 
+@pytest.mark.wide
 def test_xlas_own_playouts_agree():
     assert agreement.compare(CPU, 3, xla.play_all) == ""
 
 
-@pytest.mark.parametrize("field", ["margin", *wide("first_white", "events")])
+@pytest.mark.wide
+@pytest.mark.parametrize("field", ["margin", "first_white", "events"])
 def test_one_wrong_bit_is_found(field):
     assert agreement.compare(CPU, 3, wrong_in(field)) == f"its playouts differ from XLA's in {field!r}"
 
@@ -107,11 +113,40 @@ def test_xla_plays_where_it_does_not_and_that_is_said(monkeypatch):
         assert not Nvidia(Device("gpu", "cuda")).has_kernel(9)
 
 
+def test_what_the_kernel_was_refused_for_is_in_reports(monkeypatch):
+    monkeypatch.setattr(agreement, "compare", lambda device, size, play_all, form: "odd" if size == 3 else "")
+    device, other = Device("gpu", "cuda"), Device("gpu", "cuda")
+    for size in (2, 3):
+        of_kernel(device, size)
+    assert Nvidia(device).report()["kernel_refused"] == {"3x3": "odd"}
+    assert "kernel_refused" not in Nvidia(other).report()
+
+
+def test_one_of_several_gpus_that_does_not_agree_has_xla_play_on_all(monkeypatch):
+    """They run one program."""
+    devices = [Device("gpu", "cuda") for _ in range(3)]
+    monkeypatch.setattr(agreement, "of_kernel", lambda device, size, form: Agreement(device is not devices[1], "odd"))
+    backends = {device: Nvidia(device) for device in devices}
+    monkeypatch.setattr(jobs, "backend_of", backends.get)
+    assert jobs._backend_of_all(devices[::2], 9, None) is backends[devices[0]]
+    with pytest.warns(UserWarning, match="XLA plays instead, more slowly: odd"):
+        assert jobs._backend_of_all(devices, 9, None) is backends[devices[1]]
+
+
+def test_lanes_of_the_largest_gpus_are_as_many_as_may_be():
+    device = Device("gpu", "cuda")
+    device.core_count = 300
+    assert Nvidia(device).most_lanes(9) == MOST_LANES
+
+
 def test_the_switch_turns_the_kernel_off(monkeypatch):
     finding(monkeypatch, AssertionError("asked all the same"))
     monkeypatch.setenv(SWITCH, "off")
     backend = Nvidia(Device("gpu", "cuda"))
     assert not backend.has_kernel(9) and backend.report()["kernel"] is False
+    monkeypatch.setenv(SWITCH, "on")
+    assert not backend.has_kernel(9), "what is compiled already would not change"
+    gpu._is_on.cache_clear()
     monkeypatch.setenv(SWITCH, "perhaps")
     with pytest.raises(ValueError, match="JAXGO_KERNEL must be one of 'on', 'off', not 'perhaps'"):
         backend.has_kernel(9)
@@ -141,13 +176,27 @@ def test_findings_are_remembered_for_the_kernel_as_it_is(monkeypatch):
     monkeypatch.setattr(agreement, "compare", lambda device, size, play_all, form: asked.append(size) or "something")
     device = Device("gpu", "cuda 1")
     for _ in range(2):
-        of_kernel.cache_clear()
+        agreement._found.clear()
         assert of_kernel(device, 3) == Agreement(False, "something")
     assert asked == [3]
     monkeypatch.setattr(nvidia, "written", lambda *_: nvidia.Written("another kernel", (), ()))
-    of_kernel.cache_clear()
+    agreement._found.clear()
     of_kernel(device, 3)
     assert asked == [3, 3]
+    monkeypatch.setattr(agreement, "_driver", lambda: "another driver")
+    agreement._found.clear()
+    of_kernel(device, 3)
+    assert asked == [3, 3, 3]
+
+
+def test_threads_that_begin_together_look_at_it_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(agreement, "compare", lambda device, size, play_all, form: asked.append(size) or time.sleep(0.1) or "")
+    device = Device("gpu", "cuda 1")
+    looking = [threads.begin(of_kernel, device, 3) for _ in range(4)]
+    assert {look.result() for look in looking} == {Agreement(True, "")} and asked == [3]
+    with agreement._looking:  # as while another size is looked at
+        assert of_kernel(device, 3) == Agreement(True, "")
 
 
 def test_backends_of_gpus():

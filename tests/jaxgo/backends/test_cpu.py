@@ -11,9 +11,11 @@ import pytest
 
 import jaxgo
 from jaxgo.backends import cpu, remembered, xla
+from jaxgo.backends.programs import Programs
 from jaxgo.base import forms, one_loop, trials
 from jaxgo.board.geometry import geometry
 from jaxgo.playing import draws, playout
+from jaxgo.running import jobs
 from tests.processes import run_with_devices
 from tests.wide import wide
 
@@ -32,13 +34,20 @@ def test_the_ratio_tells_when_there_are_no_vectors():
     assert min(map(float, ratios.split())) > cpu.SLOW
 
 
-def test_programs_with_the_options_are_not_made_whole():
+def test_programs_with_the_options_are_not_made_whole(monkeypatch):
     """The sign that XLA leaves in a program whose loop it compiles whole, without vectors."""
-    from jaxgo.running import jobs
-
+    monkeypatch.setattr(jobs, "_compiled", Programs(jobs._lowered))
     jaxgo.evaluate(jaxgo.Position.empty(3), 10)
     texts = [program.as_text() for program in jobs._compiled.programs()]
     assert texts and not any('xla_cpu_small_call="true"' in text for text in texts)
+
+
+def test_sums_over_lanes_are_one_loop_with_the_options():
+    def text(options):
+        return jax.jit(jnp.any, compiler_options=options).lower(np.zeros(272, bool)).compile().as_text()
+
+    assert "reduce-window" in text({}), "XLA takes sums in one loop by itself: the option is not needed any more"
+    assert "reduce-window" not in text(cpu.known_options())
 
 
 def test_slowness_is_said_once(monkeypatch):

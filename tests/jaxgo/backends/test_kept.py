@@ -176,6 +176,9 @@ def test_what_a_gpus_kernel_decides_is_not_kept(folder, monkeypatch):
 def test_nothing_is_kept_where_jax_keeps_nothing(folder):
     key = 1, tuple(jax.devices())
     assert kept.place_of("job", key) is not None
+    jax.config.update("jax_compilation_cache_max_size", 1 << 20)  # which jax keeps to, by what it has written itself
+    assert kept.place_of("job", key) is None
+    jax.config.update("jax_compilation_cache_max_size", -1)
     jax.config.update("jax_compilation_cache_dir", "gs://bucket/cache")
     assert kept.place_of("job", key) is None
     jax.config.update("jax_compilation_cache_dir", None)

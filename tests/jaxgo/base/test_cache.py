@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+import jaxgo
+from jaxgo.base import cache
+
 PLAY = """
 import pathlib, sys
 {before}
@@ -30,6 +33,18 @@ def run(call: str, before: str = "", after: str = "", **environment: str) -> lis
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=kept | environment)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.split("\n")[:2]
+
+
+def test_nothing_is_kept_of_somebody_without_a_home(tmp_path, monkeypatch):
+    """As in a container: the folder would be named "~", and lie where he happens to be."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("XDG_CACHE_HOME", "JAXGO_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(cache, "_known_to_jax", lambda: False)
+    monkeypatch.setattr(cache.os.path, "expanduser", lambda path: path)
+    assert jaxgo.keep_compiled() is None
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert jaxgo.keep_compiled() is None and not list(tmp_path.iterdir())
 
 
 def test_a_second_process_need_not_compile(tmp_path):

@@ -59,6 +59,14 @@ def test_those_who_asked_are_told_once(end):
     assert told == ["before", "after"]
 
 
+def test_one_who_fails_is_printed_and_keeps_no_other_from_being_told(capsys):
+    promise, told = Promise[int](), []
+    promise.then(lambda: told.append(1 // 0))
+    promise.then(lambda: told.append("after"))
+    promise.keep(1)
+    assert told == ["after"] and capsys.readouterr().err.endswith("ZeroDivisionError: integer division or modulo by zero\n")
+
+
 def test_all_who_wait_are_woken():
     promise, woken = Promise[int](), []
     waiting = [threading.Thread(target=lambda: woken.append(promise.result())) for _ in range(5)]

@@ -1,5 +1,6 @@
 """Files of arrays: what is written is read, and whatever else a file holds is told in one way."""
 
+import io
 import json
 import zipfile
 
@@ -71,3 +72,13 @@ def test_newer_forms_and_missing_files_are_told(tmp_path):
     for path in (tmp_path, tmp_path / "none.npz"):
         with pytest.raises(OSError):
             read(path)
+
+
+def test_an_open_file_serves_as_well_and_nothing_else():
+    file = io.BytesIO()
+    saved.write(file, {"kind": json.dumps({"format": 1}), "x": np.arange(3)})
+    file.seek(0)
+    assert read(file)[1]["x"].tolist() == [0, 1, 2]
+    for call in (lambda: read(5), lambda: saved.write(None, {})):
+        with pytest.raises(TypeError, match="path must be the path of a file, or an open file, not (5|None)"):
+            call()

@@ -2,7 +2,9 @@
 
 import multiprocessing
 import os
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -42,6 +44,69 @@ def test_what_is_under_way_ends_before_the_interpreter():
     """A program that XLA runs would otherwise use what is there no more."""
     code = "import time; from jaxgo.base import threads; threads.begin(lambda: (time.sleep(0.5), print('ended', flush=True)))"
     assert run_with_devices(1, code, lightly=True) == "ended\n"
+
+
+def test_what_is_under_way_at_the_end_gets_what_it_waits_for():
+    """Also where the interpreter begins no more threads, as from Python 3.12 on."""
+    inner = "threads.begin(lambda: threads.begin(lambda: 'ended').result()).result()"
+    code = f"import time; from jaxgo.base import threads; threads.begin(lambda: (time.sleep(0.5), print({inner}, flush=True)))"
+    assert run_with_devices(1, code, lightly=True) == "ended\n"
+
+
+def test_the_same_where_no_thread_can_be_begun_any_more():
+    """As from Python 3.12 on when the interpreter ends, and where several want something under one lock."""
+    code = """
+import threading, time
+from jaxgo.base import threads
+lock = threading.Lock()
+def work(name):
+    time.sleep(0.3)
+    with lock:
+        print(name, threads.begin(lambda: "ended").result(), flush=True)
+def refused(self):
+    raise RuntimeError("can't create new thread at interpreter shutdown")
+threads.begin(int).result()
+threading.Thread.start = refused
+for name in "abc":
+    threads.begin(work, name)
+"""
+    assert sorted(run_with_devices(1, code, lightly=True).splitlines()) == ["a ended", "b ended", "c ended"]
+
+
+def test_what_is_asked_for_after_the_end_is_refused():
+    """A program's own `atexit` that was registered before the first use runs after the threads' end."""
+    code = """
+import atexit
+from jaxgo.base import threads
+def late():
+    try:
+        threads.begin(int)
+    except RuntimeError as error:
+        print(error, flush=True)
+atexit.register(late)
+threads.begin(int).result()
+"""
+    assert run_with_devices(1, code, lightly=True).startswith("nothing can be played any more: the interpreter is ending")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("moment", ["before", "while"])
+def test_whole_work_is_whole_though_ctrl_c_comes(moment):
+    done = []
+
+    def work() -> int:
+        if moment == "while":
+            signal.raise_signal(signal.SIGINT)  # which the main thread gets while it waits
+        time.sleep(0.2)
+        done.append(1)
+        return 7
+
+    assert threads.whole(lambda: 7) == 7
+    with pytest.raises(KeyboardInterrupt):
+        if moment == "before":
+            signal.raise_signal(signal.SIGINT)
+        threads.whole(work)
+    assert done == [1] * (moment == "while")
 
 
 def _work_in_a_fork(connection) -> None:

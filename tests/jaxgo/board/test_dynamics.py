@@ -1,5 +1,6 @@
 """How positions are played in batches: games that stay over, moves in some games only, programs for few sizes, any jax setting."""
 
+import collections
 import functools
 
 import chex
@@ -12,6 +13,7 @@ from jax import lax
 import jaxgo
 from jaxgo.board import dynamics
 from tests.processes import run_with_devices
+from tests.referee import Game
 
 KO = """
     . X O . .
@@ -97,15 +99,28 @@ def test_bad_moves_are_refused(call, error, text):
         call(jaxgo.Position.empty(5, 2))
 
 
-@pytest.mark.parametrize("size", [3, 5])
-def test_a_moves_fault_is_what_legal_says(size):
+#: The referee's words for what is wrong with a move, and ours.
+REASONS = {
+    None: None, "the game is over": "the game is over", "occupied": "the point is occupied", "ko": "the ko forbids it",
+    "suicide": "it is suicide",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "plies"), [(3, 9), (5, 25)])
+def test_a_moves_fault_is_what_legal_says(size, plies):
     """Every point of positions reached by random moves: a fault exactly where `legal` has none, and the right one."""
-    positions = random_games(size, 64, 3 * size)
-    legal = np.asarray(positions.legal())
+    positions, seen = random_games(size, 64, plies), collections.Counter()
+    legal, stones = np.asarray(positions.legal()), np.asarray(positions.to_array()).reshape(64, -1).tolist()
+    numbers = (np.asarray(x).tolist() for x in (positions.to_play, positions.ko, positions.passes))
+    games = [Game(size, board, to_play=to_play, ko=ko, passes=passes) for board, to_play, ko, passes in zip(stones, *numbers)]
     for point in range(size * size + 1):
         _, faults = dynamics.run(dynamics.tried, positions, np.full(64, point, np.int32), np.ones(64, np.bool_))
         np.testing.assert_array_equal(np.asarray(faults) == 0, legal[:, point])
-    assert dynamics.FAULTS[0] == "the game is over"
+        for game, fault in zip(games, np.asarray(faults).tolist()):
+            why = game.why_illegal(point)
+            seen[why] += 1
+            assert (dynamics.FAULTS[fault - 1] if fault else None) == REASONS[why]
+    assert all(seen[why] for why in REASONS)
 
 
 def test_batches_of_many_sizes_share_programs():
@@ -168,7 +183,7 @@ def test_any_setting_of_jax(setting):
     position, key = jaxgo.Position.from_ascii("X . .\n. O .\n. . ."), jax.random.key(3)
 
     def made() -> tuple:
-        return position.legal(), position.play([8]).to_array(), jaxgo.evaluate(position, 50, seed=key).win_rate
+        return position.legal(), position.is_over(), position.play([8]).to_array(), jaxgo.evaluate(position, 50, seed=key).win_rate
 
     expected = made()
     with setting():
@@ -187,7 +202,8 @@ def test_any_setting_of_jax_for_what_is_made_of_playouts(setting):
         return jax.device_get([*learned, jaxgo.statistics_of(position, played).weight])
 
     def simulated() -> np.ndarray:
-        return jax.device_get(jaxgo.simulate(position, 5, seed=3).margin)
+        policies = None, [jaxgo.Capture(0.5), jaxgo.Mercy(3)]
+        return np.stack([jax.device_get(jaxgo.simulate(position, 5, seed=3, policy=policy).margin) for policy in policies])
 
     expected, margins = made(), simulated()
     with setting():

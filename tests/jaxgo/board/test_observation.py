@@ -77,3 +77,8 @@ def test_planes_turn_with_the_position(games):
 def test_bad_input(moves, error, message):
     with pytest.raises(error, match=re.escape(message)):
         observation(Position.empty(4, 2), moves)
+
+
+def test_what_is_no_position_is_refused():
+    with pytest.raises(TypeError, match="position must be a jaxgo.Position, not ndarray"):
+        observation(np.zeros((4, 4)))

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 from jax.sharding import AxisType, PartitionSpec
 
 import jaxgo
@@ -145,6 +146,13 @@ def test_repr_runs_no_program():
     assert shown == [repr(position)]
 
 
+@pytest.mark.parametrize("transform", [jax.jit, jax.vmap, lambda f: lambda p: lax.scan(lambda _, q: (0, f(q)), 0, p)])
+def test_repr_of_what_is_traced(transform):
+    shown = []
+    transform(lambda p: (shown.append(repr(p)), p.to_play)[1])(Position.empty(5, 2))
+    assert shown[0].startswith("Position(size=5, to_play=")
+
+
 def test_positions_are_values():
     """Playing makes a new batch and leaves the old one as it was."""
     position = Position.empty(5)
@@ -251,6 +259,22 @@ def test_methods_work_inside_jit():
     np.testing.assert_array_equal(hash_, position.hash())
     np.testing.assert_array_equal(over, position.is_over())
     np.testing.assert_array_equal(stones, position.to_array())
+
+
+@pytest.mark.parametrize("batch", [1, 3, 8])
+def test_methods_of_a_position_from_outside_work_inside_jit(batch):
+    """Its values are known there, but what becomes of them is traced."""
+    position = going_on()[:batch]
+    moves = np.asarray(first_legal(position))
+
+    def every(_):
+        played = position.play(moves), position.play(moves, check=False), position.play(moves, where=np.arange(batch) % 2 == 0)
+        return position.legal(), position.useful(), position.score(), position.hash(), position.to_array(), played, position[0].hash()
+
+    expected = every(0)
+    chex.assert_trees_all_equal(jax.jit(every)(0), expected)
+    chex.assert_trees_all_equal(jax.tree.map(lambda x: x[1], lax.scan(lambda _, x: (0, every(x)), 0, jnp.arange(2))[1]), expected)
+    chex.assert_trees_all_equal_shapes_and_dtypes(jax.eval_shape(every, 0), expected)
 
 
 @pytest.mark.parametrize(("value", "where", "error"), [
@@ -378,6 +402,8 @@ BAD_INPUT = {
     "play: float": (lambda: Position.empty(5).play(1.0), r"points.*(1\.0|float)"),
     "empty: to_play of each": (lambda: Position.empty(5, 2, to_play=np.array([1, -1])), r"to_play must be an integer, not array"),
     "concatenate: no positions": (lambda: Position.concatenate([Position.empty(5), 3]), r"positions must hold .*, not int"),
+    "concatenate: one number": (lambda: Position.concatenate(5), r"positions must be jaxgo\.Position objects, not 5"),
+    "index: of two lengths": (lambda: Position.empty(5, 3)[[1, [2]]], r"a batch's index must be"),
     "concatenate: nothing": (lambda: Position.concatenate([]), r"(positions|empty|at least one|none)"),
     "concatenate: sizes": (lambda: Position.concatenate([Position.empty(5), Position.empty(6)]), r"size.*5.*6"),
 }

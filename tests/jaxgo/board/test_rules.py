@@ -53,7 +53,7 @@ def test_suicide_of_several_stones_is_illegal():
     _, _, black = legality(text, to_play=1)
     assert black[points["a"]], "Black captures three stones there"
     assert not black[points["b"]]
-    with pytest.raises(ValueError, match="(?i)illegal|suicide"):
+    with pytest.raises(ValueError, match="it is suicide"):
         position.play(points["a"])
 
 
@@ -130,7 +130,7 @@ def test_simple_ko():
     taken, ko = position.play(points["a"]), 1 * 5 + 1
     assert np.asarray(taken.ko).tolist() == [ko]
     assert not np.asarray(taken.legal())[0, ko]
-    with pytest.raises(ValueError, match="(?i)ko|illegal"):
+    with pytest.raises(ValueError, match="the ko forbids it"):
         taken.play(ko)
     # After a move elsewhere by both, the ko may be taken back, and is then a ko the other way round.
     back = taken.play(points["b"]).play(3 * 5 + 4)
@@ -235,14 +235,14 @@ def test_two_passes_end_the_game():
     assert np.asarray(ended.passes).tolist() == [2] and np.asarray(ended.is_over())[0]
     assert not np.asarray(ended.legal()).any()
     for move in (0, 25):
-        with pytest.raises(ValueError, match="(?i)over|ended|illegal"):
+        with pytest.raises(ValueError, match="the game is over"):
             ended.play(move)
 
 
 def test_occupied_points_are_illegal():
     position = jaxgo.Position.empty(5).play(7)
     assert not np.asarray(position.legal())[0, 7]
-    with pytest.raises(ValueError, match="(?i)occupied|illegal"):
+    with pytest.raises(ValueError, match="the point is occupied"):
         position.play(7)
 
 

@@ -177,11 +177,15 @@ def test_inside_jit_and_vmap(positions, images):
     np.testing.assert_array_equal(legal, positions.legal())
     np.testing.assert_array_equal(moves, np.arange(4))
     assert_same(jax.vmap(symmetry)(positions, k), image)
+    of_each = jax.vmap(all_symmetries)(positions)
+    assert_same(jax.tree.map(lambda x: x.reshape(-1), of_each), images)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda p: symmetry("x", 1), TypeError, "position must be a jaxgo.Position, not str"),
+        (lambda p: all_symmetries(None), TypeError, "position must be a jaxgo.Position, not NoneType"),
         (lambda p: symmetry(p, 8), ValueError, "a symmetry must be between 0 and 7, not 8"),
         (lambda p: symmetry(p, -1), ValueError, "a symmetry must be between 0 and 7, not -1"),
         (lambda p: symmetry(p, 1.0), TypeError, "a symmetry must be an integer, not 1.0"),
@@ -189,6 +193,7 @@ def test_inside_jit_and_vmap(positions, images):
         (lambda p: symmetry(p, [1, 2]), ValueError, "k must be one symmetry or have shape [4], not [2]"),
         (lambda p: inverse_symmetry(True), TypeError, "a symmetry must be an integer, not True"),
         (lambda p: compose_symmetries(0, 9), ValueError, "a symmetry must be between 0 and 7, not 9"),
+        (lambda p: compose_symmetries([1, 2, 3], [3, 4]), ValueError, "first and then must be of one shape, not [3] and [2]"),
         (lambda p: transform_moves([1.5], 5, 1), TypeError, "moves must hold integers, not float64"),
         (lambda p: transform_moves([26], 5, 1), ValueError, "moves must be at most 25, the pass, not 26"),
         (lambda p: transform_moves(np.int8([1]), 13, 1), ValueError, "of a type that holds 169, the pass, not int8"),

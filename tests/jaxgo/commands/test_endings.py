@@ -35,7 +35,7 @@ def _ended() -> jaxgo.Position:
     ],
 )
 def test_dead_stones(stated: float | None, dead: list[str], score: float, by_record: bool) -> None:
-    (found,) = endings(_ended(), [3.5], [3.5], [stated], seed=0)
+    (found,) = endings(_ended(), [3.5], [3.5], [stated], [0], seed=0)
     assert found.at_its_komi == found.score
     assert (found.score, found.stated, found.by_record) == (score, stated, by_record)
     assert sorted(jaxgo.coordinate(point, 5) for point in found.dead) == dead
@@ -46,10 +46,20 @@ def test_dead_stones(stated: float | None, dead: list[str], score: float, by_rec
 @pytest.mark.parametrize("komi", [6.1, 7.1])
 def test_scores_in_tenths_agree(komi: float) -> None:
     """Though floats make more of them."""
-    (found,) = endings(_ended(), [komi], [komi], [round(5 - komi, 1)], seed=0)
+    (found,) = endings(_ended(), [komi], [komi], [round(5 - komi, 1)], [0], seed=0)
     assert found.score != found.stated and "as the record says" in ending_text(found, 5) and not found.by_record
-    (other,) = endings(_ended(), [komi], [komi], [round(-6 - komi, 1)], seed=0)
+    (other,) = endings(_ended(), [komi], [komi], [round(-6 - komi, 1)], [0], seed=0)
     assert other.by_record and "as the record says" in ending_text(other, 5)
+
+
+@pytest.mark.parametrize(("stated", "bonus", "told"), [
+    (-1.5, 3, "B+1.5; W+1.5 with 3 points for handicap stones, as the record says"), (-0.5, 2, "B+1.5; W+0.5 with 2 points"),
+    (1.5, 0, "B+1.5, as the record says"), (0.5, 0, "B+1.5, but the record says B+0.5"),
+])  # fmt: skip
+def test_points_for_handicap_stones_are_no_dead_ones(stated: float, bonus: int, told: str) -> None:
+    """By Chinese rules White gets 3 for three stones, by AGA's 2."""
+    (found,) = endings(_ended(), [3.5], [3.5], [stated], [3], seed=0)
+    assert len(found.dead) == 2 and not found.by_record and found.bonus == bonus and told in ending_text(found, 5)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import jax
 import numpy as np
 import pytest
 from sgfmill import boards, common
@@ -267,8 +268,10 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
         ([GAME, "--move", "53"], f"--move 53: {GAME} has 52 moves"),
         ([GAME, "--mistakes", "0"], "argument --mistakes: '0' is not a whole number from 1"),
         ([GAME, "--mistakes", "1", "--judge", "me"], "--judge me: there is no such judge; there are: playouts"),
-        ([GAME, "--compare", "D4"], "argument --compare: 'D4' does not name two or more different moves, such as D4,E5"),
-        ([GAME, "--compare", "D4,D4"], "argument --compare: 'D4,D4' does not name two or more different moves"),
+        ([GAME, "--compare", "D4"], "argument --compare: 'D4' does not name two or more moves, such as D4,E5"),
+        ([GAME, "--compare", "F9,G9,f9"], "--compare F9,G9,f9: f9 is there twice; name different moves"),
+        ([GAME, "--compare", "pass,PASS"], "--compare pass,PASS: PASS is there twice; name different moves"),
+        ([GAME, "--compare", "F9,G9", "--playouts", "1"], "--playouts must be at least 2 for --compare, not 1"),
         ([GAME, "--compare", "F9,Z9"], "--compare F9,Z9: name must be a column, A to J without I, and a row"),
         ([GAME, "--compare", "F9,E9"], "--compare F9,E9: E9 is no legal move after 50 moves"),
         ([GAME, "--compare", "F9,G9", "--all"], "--compare is for one position of one game: give --move, not "),
@@ -300,6 +303,7 @@ def test_plot_without_matplotlib(capsys, tmp_path: pathlib.Path, monkeypatch: py
         (["--size", "1"], "argument --size: '1' is not a board size from 2 to 25"),
         (["--size", "26"], "argument --size: '26' is not a board size from 2 to 25"),
         ([GAME, "--devices", "abacus"], "--devices abacus: there is no 'abacus' here; JAX has "),
+        ([GAME, "--devices", "cpu,"], "--devices cpu,: a name is missing; JAX has "),
         ([GAME, "--devices", "cpu:999"], "--devices cpu:999: there is no 'cpu:999'; JAX has "),
     ],
 )
@@ -321,9 +325,17 @@ def test_bad_records_are_refused_at_the_door(capsys, tmp_path: pathlib.Path, no_
     assert message in error(capsys, str(path))
 
 
-def test_devices(capsys: pytest.CaptureFixture) -> None:
+def test_devices(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, evaluate = [], jaxgo.evaluate
+
+    def noted(*arguments, devices=None, **options):
+        given.append(devices)
+        return evaluate(*arguments, devices=devices, **options)
+
+    monkeypatch.setattr(jaxgo, "evaluate", noted, raising=False)
     everywhere = _json(capsys, "--size", "5", "--playouts", "200")["positions"]
-    assert _json(capsys, "--size", "5", "--playouts", "200", "--devices", "cpu:0")["positions"] == everywhere
+    assert _json(capsys, "--size", "5", "--playouts", "200", "--devices", "cpu:0,cpu:0")["positions"] == everywhere
+    assert given == [None, jax.local_devices(backend="cpu")[:1] * 2]
 
 
 def _start_long_run(*arguments: str) -> subprocess.Popen:

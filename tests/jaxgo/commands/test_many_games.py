@@ -1,6 +1,8 @@
 """`jaxgo evaluate` with several records and folders: each game as if it were alone, what is left out, where files lie."""
 
+import os
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import jaxgo
 from jaxgo import cli
 from jaxgo.commands import playing
+from jaxgo.commands.extras import Extras
 from tests.jaxgo.commands.documents import documents, error
 
 RECORDS = {
@@ -84,6 +87,25 @@ def test_files_of_several_games_go_into_a_folder(capsys, folder: pathlib.Path, t
     two = [str(folder / "a.sgf"), str(folder / "b.sgf")]
     assert cli.main(["evaluate", *two, "--sgf", str(tmp_path / "one.sgf")]) == 2
     assert capsys.readouterr().err.endswith("one.sgf: for 2 games it must be a folder\n")
+
+
+def test_what_is_annotated_is_the_record_that_was_read(folder: pathlib.Path, tmp_path: pathlib.Path, monkeypatch) -> None:
+    """A pipe can be read once, and a file may change, or go, while its positions are played."""
+    pipe, out = folder / "pipe.sgf", tmp_path / "out"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=((folder / "a.sgf").read_bytes(),))
+    writer.start()
+    kept, checked = jaxgo.read_game(folder / "b.sgf").moves, Extras.of
+
+    def then_gone(*arguments):
+        (folder / "b.sgf").unlink()
+        return checked(*arguments)
+
+    monkeypatch.setattr(Extras, "of", then_gone)
+    assert cli.main(["evaluate", str(pipe), str(folder / "b.sgf"), "--playouts", "50", "--sgf", str(out)]) == 0
+    writer.join()
+    assert jaxgo.read_game(out / "pipe.sgf").moves == jaxgo.read_game(folder / "a.sgf").moves
+    assert jaxgo.read_game(out / "b.sgf").moves == kept
 
 
 def test_each_game_keeps_its_own_komi(capsys, folder: pathlib.Path) -> None:

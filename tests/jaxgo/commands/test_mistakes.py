@@ -9,6 +9,7 @@ import jaxgo
 from jaxgo import cli
 from jaxgo.commands import mistakes
 from jaxgo.commands.mistakes import Loss, most_lost, threshold
+from search.game import Game, legal_moves
 from tests.jaxgo.commands.documents import documents
 
 # . . . . .
@@ -17,6 +18,11 @@ from tests.jaxgo.commands.documents import documents
 # . X X X .
 # . . . . .
 BLUNDER = "(;SZ[5]KM[15.5]AB[bb][cb][db][ac][bd][cd][dd]AW[bc][cc][dc]PL[B];B[ae];W[ec])"
+
+SUPERKO = (
+    "(;KM[0.5]SZ[4];B[ab];W[cc];B[tt];W[cb];B[bb];W[dc];B[ba];W[tt];B[da];W[bd];B[ad];W[db];B[cd];W[ca];B[bc];W[tt];B[dd];W[bd]"
+    ";B[ac])"
+)
 
 
 @pytest.fixture
@@ -45,6 +51,35 @@ def test_a_blunder_is_found_and_what_was_better(capsys, blunder: str, tmp_path: 
     assert abs(difference[0] - first["loss"]) < 5 * np.hypot(error[0], first["loss_error"])
     text = out.read_text()
     assert "BM[1]" in text and f"{first['better']} was better: this move loses" in text and text.count("TE[1]") >= 1
+
+
+def test_what_superko_forbids_is_not_better(capsys, tmp_path: pathlib.Path) -> None:
+    """At C1 Black would win all, but the position has been there, after move 10; `Game` says so too."""
+    game = tmp_path / "superko.sgf"
+    game.write_text(SUPERKO)
+    record = jaxgo.read_game(game)
+    played = Game.of_record(record, 18, 0.5)
+    forbidden = np.flatnonzero(np.asarray(played.position.legal())[0] & ~legal_moves(played.position, played.history))
+    assert [jaxgo.coordinate(point, 4) for point in forbidden] == ["C1"]
+    (document,) = documents(capsys, str(game), "--mistakes", "9", "--playouts", "8000")
+    assert "C1" not in [loss["better"] for loss in document["mistakes"]["losses"] if loss["move"] == 19]
+    assert cli.main(["evaluate", str(game), "--move", "18", "--compare", "A2,C1"]) == 2
+    assert "--compare A2,C1: C1 repeats an earlier position after 18 moves" in capsys.readouterr().err
+    assert cli.main(["evaluate", str(game), "--move", "18", "--compare", "A2,D1", "--playouts", "50"]) == 0
+
+
+def test_a_decided_game_takes_no_more_playouts_than_another(capsys, blunder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many moves win all of so few playouts: no more go on for that."""
+    told = []
+
+    class Counted(mistakes._Counted):
+        def __call__(self, done: int, total: int) -> None:
+            super().__call__(done, total)
+            told.append((self.before + done, self.total))
+
+    monkeypatch.setattr(mistakes, "_Counted", Counted)
+    assert cli.main(["evaluate", blunder, "--mistakes", "3", "--playouts", "4000", "--komi", "-170"]) == 0
+    assert len(told) > 3 and all(done <= total for done, total in told)
 
 
 def test_the_table_of_mistakes(capsys, blunder: str) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import pathlib
+import signal
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 
 import jaxgo
 from jaxgo import cli
+from jaxgo.base import files
 from jaxgo.commands import playing
 from jaxgo.commands.arguments import policy_for
 from tests.jaxgo.commands.documents import documents, error
@@ -54,7 +58,7 @@ def test_an_interrupted_run_goes_on(capsys, game: str, tmp_path: pathlib.Path, m
     # What was finished of the third round is told of, and not kept.
     assert part["complete"] is False and [row["playouts"] for row in part["positions"]] == [38] * 4
     held = jaxgo.Evaluation.load(kept)
-    assert held.num_playouts.tolist() == [26] * 4 and not kept.with_name("kept.npz.part").exists()
+    assert held.num_playouts.tolist() == [26] * 4 and {*tmp_path.iterdir()} == {kept, pathlib.Path(game)}
     (whole,) = documents(capsys, *arguments, "--resume", str(kept))
     assert whole["positions"] == expected["positions"] and whole["complete"]
     # With nothing left to play, and for more playouts.
@@ -101,6 +105,37 @@ def test_a_policy_that_has_learned_something_else_is_another(capsys, game: str, 
     assert error(capsys, *arguments).endswith("when that had learned something else")
 
 
+KILLED = """
+import os, signal, sys
+import jaxgo
+from jaxgo import cli
+from jaxgo.commands import kept, playing
+
+playing.CHUNKS_OF_ROUND, kept._SECONDS = 0, 0.0
+evaluate, calls = jaxgo.evaluate, []
+
+def killed(*arguments, **options):
+    calls.append(1)
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return evaluate(*arguments, **options)
+
+jaxgo.evaluate = killed
+cli.main(["evaluate", *sys.argv[1:]])
+"""
+
+
+def test_a_killed_run_goes_on(capsys, game: str, tmp_path: pathlib.Path) -> None:
+    """With what was finished until then, where the file is written after each round."""
+    kept = tmp_path / "kept.npz"
+    arguments = [game, "--all", "--playouts", "50", "--seed", "3", "--resume", str(kept)]
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], cwd=pathlib.Path(__file__).parents[3], timeout=300, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert jaxgo.Evaluation.load(kept).num_playouts.tolist() == [26] * 4
+    (whole,), (expected,) = documents(capsys, *arguments), documents(capsys, *arguments[:-2])
+    assert whole["positions"] == expected["positions"] and whole["complete"]
+
+
 def test_sizes_have_files_of_their_own(capsys, game: str, tmp_path: pathlib.Path) -> None:
     (tmp_path / "other.sgf").write_text("(;SZ[4];B[bb])")
     arguments = [game, str(tmp_path / "other.sgf"), "--playouts", "50", "--resume", str(tmp_path / "kept.npz")]
@@ -115,7 +150,7 @@ def test_a_full_disk_ends_no_work(capsys, game: str, tmp_path: pathlib.Path, mon
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(jaxgo.Evaluation, "save", full)
+    monkeypatch.setattr(files, "write", full)
     kept = tmp_path / "kept.npz"
     assert cli.main(["evaluate", game, "--playouts", "50", "--resume", str(kept)]) == 1
     assert not list(tmp_path.glob("kept*"))

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import types
 
 import chex
 import jax
@@ -55,6 +56,12 @@ def test_several_boards():
     assert [board.board for board in to_sgfmill(position)] == [first.board, second.board]
 
 
+def state_of(size: int) -> types.SimpleNamespace:
+    """What stands for a state of pgx's on a board of some size."""
+    x = {name: np.int32(0) for name in ("ko", "consecutive_pass_count", "step_count")}
+    return types.SimpleNamespace(_x=types.SimpleNamespace(board=np.zeros(size**2, np.int32), **x))
+
+
 def test_bad_boards():
     for call, error, message in (
         (lambda: from_sgfmill([]), ValueError, "boards must be at least one, and of one size, not of the sizes []"),
@@ -65,6 +72,9 @@ def test_bad_boards():
         (lambda: from_sgfmill(boards.Board(3), ko=(3, 0)), ValueError, "a row of ko must be between 0 and 2, not 3"),
         (lambda: from_sgfmill(boards.Board(3), ko=4), TypeError, "ko must be a (row, column) or None, not 4"),
         (lambda: from_sgfmill([boards.Board(3)], ko=[]), ValueError, "a point or None for each of 1 boards, not 0"),
+        (lambda: to_sgfmill(boards.Board(3)), TypeError, "position must be a jaxgo.Position, not Board"),
+        (lambda: from_pgx(state_of(26)), ValueError, "size must be between 2 and 25, not 26"),
+        (lambda: to_pgx(state_of(9), None), TypeError, "position must be a jaxgo.Position, not SimpleNamespace"),
         (lambda: from_sgfmill(boards.Board(26)), ValueError, "size must be between 2 and 25, not 26"),
     ):
         with pytest.raises(error, match=re.escape(message)):

@@ -1,5 +1,6 @@
 """Game records in files and folders: which files names stand for, and what is read of each."""
 
+import os
 import pathlib
 
 import pytest
@@ -20,6 +21,9 @@ def test_folders_stand_for_the_records_below_them(tmp_path: pathlib.Path) -> Non
     below = [str(tmp_path / name) for name in ("a.SGF", "b.sgf", "deep/c.sgf", "deep/er/d.sgf")]
     assert sgf_files([tmp_path]) == below
     assert sgf_files(["any.txt", str(tmp_path / "deep")]) == ["any.txt", *below[2:]]
+    os.mkfifo(tmp_path / "deep" / "pipe.sgf")  # which would be waited for
+    (tmp_path / "deep" / "z.sgf").symlink_to("nowhere")
+    assert sgf_files([tmp_path / "deep"]) == [*below[2:], str(tmp_path / "deep" / "z.sgf")]
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(ValueError, match=f"the folder '{empty}' holds no .sgf file"):

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from jaxgo.records.record import GameRecord, Setup
 from jaxgo.records.replay import replay
 from jaxgo.records.sgf import read_game
 
@@ -78,6 +79,17 @@ def test_a_record_up_to_a_move_has_the_same_player_to_move(move: int) -> None:
 def test_a_record_up_to_no_move_of_it_is_refused(move: int) -> None:
     with pytest.raises(ValueError, match=f"move must be between 0 and 2, not {move}"):
         read_game("(;SZ[5];B[cc];W[dd])").until(move)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ((30, ()), "size must be between 2 and 25, not 30"), ((9, ((1, 82),)), "points 0 to 81, not of colour 1 and point 82"),
+    ((9, ((2, 3),)), "moves must be of colours 1 -1 and points 0 to 81, not of colour 2 and point 3"),
+    ((9, ((1, 3.5),)), "not of colour 1 and point 3.5"), ((9, (), (Setup(0, (), 7),)), "to_play must be one of 1, -1, None, not 7"),
+    ((9, (), (Setup(0, ((81, 1),), None),)), "setups must be of colours 1 -1 0 and points 0 to 80, not of colour 1 and point 81"),
+])  # fmt: skip
+def test_records_that_are_none(arguments: tuple, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GameRecord(*arguments)
 
 
 def test_two_passes_of_one_colour_are_no_row() -> None:

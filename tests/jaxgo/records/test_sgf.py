@@ -1,6 +1,7 @@
 """Game records: what they mean, against sgfmill's own board, and what is refused."""
 
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sgfmill import boards, sgf
 
 from jaxgo import Position
 from jaxgo.records.record import GameRecord, Setup
-from jaxgo.records.sgf import read_game
+from jaxgo.records.sgf import read_as_far_as_possible, read_game
 
 GAMES = pathlib.Path(__file__).parents[3] / "games"
 BLACK, WHITE = 1, -1
@@ -208,7 +209,8 @@ def test_positions_before_an_illegal_move_can_be_had() -> None:
         ("(;GM[2]SZ[8])", r"another game, GM\[2\]"),
         ("(;SZ[9];B[aa];W[ka])", r"move 2, White \[ka\], is no point of the 9x9 board"),
         ("(;SZ[9];B[a])", r"move 1, Black \[a\], is no point of the 9x9 board"),
-        ("(;SZ[9]AB[zz])", r"the setup \(AB, AW, AE, PL\) before the first move names a point off the 9x9 board"),
+        ("(;SZ[9]AB[zz])", r"the setup before the first move, AB\[zz\], names a point off the 9x9 board"),
+        ("(;SZ[9]AW[aa][bb];B[cc];PL[Both]AE[aa])", r"the setup after move 1, AE\[aa\] PL\[Both\], names a point off .*, or no colour"),
     ],
 )
 def test_records_that_are_refused(record: str | bytes, message: str) -> None:
@@ -269,6 +271,21 @@ def test_komi_that_cannot_be_is_left_out(text: str, why: str) -> None:
     assert _diagram(record.position())[4] == "....X...."
     assert record.komi is None
     assert record.remarks == (f"the game record's komi, KM[{text}], is left out: {why}",)
+
+
+def test_a_komi_of_our_own_is_one_that_commands_take() -> None:
+    """They may be beyond the board's points."""
+    assert read_game("(;AP[jaxgo:1]SZ[5]KM[1000000])").komi == 1e6
+    record = read_game("(;AP[jaxgo:1]SZ[5]KM[1e308])")
+    assert record.komi is None and record.remarks == ("the game record's komi, KM[1e308], is left out: it is beyond 1,000,000 points",)
+
+
+def test_what_is_said_of_a_record_moves_no_cursor() -> None:
+    record, fault = read_as_far_as_possible(b"(;SZ[5]KM[\x1b[31mRED\x07];B[\x1b[2Jqq])")
+    assert record.remarks == ("the game record's komi, KM[[31mRED], is left out: it is no finite number",)
+    assert fault == "move 1, Black [[2Jqq], is no point of the 5x5 board"
+    with pytest.raises(ValueError, match=re.escape("of another game, GM[[2J7]; Go is GM[1]")):
+        read_game(b"(;GM[\x1b[2J7])")
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def test_a_stream_of_evaluations_ends_with_the_whole(positions):
     expected = jaxgo.evaluate(positions, **asked)
     seen = list(jaxgo.evaluations(positions, **asked))
     counts = [int(x.num_playouts.sum()) for x in seen]
-    assert counts == sorted(set(counts)) and len(seen) > 1
+    assert counts == sorted(set(counts))
     assert [x.complete for x in seen] == [False] * (len(seen) - 1) + [True]
     same(seen[-1], expected)
     for found in jaxgo.evaluations(positions, **asked):
@@ -282,7 +282,11 @@ def test_evaluations_of_turned_positions(positions, whole, k):
     np.testing.assert_array_equal(turned.amaf_wins, jaxgo.transform_points(whole.amaf_wins, 5, k))
     np.testing.assert_array_equal(turned.win_rate, whole.win_rate)
     same(turned.symmetry(int(jaxgo.inverse_symmetry(k))), whole)
-    assert jaxgo.evaluate(positions, 5, statistics=[]).symmetry(k).win_rate.shape == (3,)
+    without_boards = jaxgo.evaluate(positions, 5, statistics=[])
+    assert without_boards.symmetry(k).win_rate.shape == (3,)
+    for wrong in (k + 8, -1 - k, k / 2):
+        with pytest.raises((TypeError, ValueError), match="k must be"):
+            without_boards.symmetry(wrong)
 
 
 def interruptions() -> None:

@@ -1,5 +1,7 @@
 """Positions compared playout by playout, against the playouts themselves."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -51,5 +53,18 @@ def test_common_random_numbers_make_the_difference_surer() -> None:
 def test_bad_groups_are_refused() -> None:
     with pytest.raises(ValueError, match="6 positions cannot be compared in 4 groups of 4 colours"):
         compare(_positions(), 50, komi=KOMI, streams=[0, 1, 2, 3], colours=[1, 1, 1, 1])
-    with pytest.raises(ValueError, match="num_playouts must be between 2 and 2147483647, not 1"):
-        compare(_positions(), 1, komi=KOMI, streams=[0, 1], colours=[1, 1])
+
+
+@pytest.mark.parametrize(("wrong", "error", "message"), [
+    (dict(num_playouts=1), ValueError, "num_playouts must be between 2 and 2147483647, not 1"),
+    (dict(first_playout=2**31 - 50), ValueError, "first_playout + num_playouts must be between 2 and 2147483647, not 2147483648"),
+    (dict(colours=[1, 2]), ValueError, "colours must be 1 for Black or -1 for White, not [1, 2]"),
+    (dict(streams=[0, -1]), ValueError, "streams must be between 0 and 2147483647, not -1"),
+    (dict(komi=float("nan")), ValueError, "komi must be finite"),
+    (dict(position=None), TypeError, "position must be a jaxgo.Position, not NoneType"),
+], ids=str)  # fmt: skip
+def test_bad_arguments_are_refused_before_anything_is_played(monkeypatch, wrong, error, message) -> None:
+    monkeypatch.setattr(comparison, "playouts", lambda *_, **__: pytest.fail("the work began"))
+    arguments = dict(position=_positions(), num_playouts=50, komi=KOMI, streams=[0, 1], colours=[1, 1]) | wrong
+    with pytest.raises(error, match=re.escape(message)):
+        compare(arguments.pop("position"), arguments.pop("num_playouts"), **arguments)

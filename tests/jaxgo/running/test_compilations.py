@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+#: One interpreter does all of it for all of them.
+pytestmark = pytest.mark.wide
+
 #: Counts by name; what is found in the cache on disk counts like what is compiled.
 CODE = """
 import json
@@ -57,7 +60,6 @@ def counts() -> dict[str, list[int]]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.wide
 def test_nearby_batches_share_a_program(counts):
     """Batches of 2 to 6 positions with 80 to 256 playouts each: the first compiles, the others compile nothing."""
     first, *others = counts["batches"]
@@ -65,7 +67,6 @@ def test_nearby_batches_share_a_program(counts):
     assert others == [0, 0, 0]
 
 
-@pytest.mark.wide
 def test_numbers_of_playouts_share_two_programs(counts):
     """From 1 position: few playouts and many take a program each, whatever their number."""
     first, *others, last = counts["numbers"]
@@ -73,7 +74,6 @@ def test_numbers_of_playouts_share_two_programs(counts):
     assert others == [0, 0]
 
 
-@pytest.mark.wide
 def test_a_search_compiles_once(counts):
     """Rounds of any size, another search and another komi run the same program."""
     first, *others = counts["searches"]

@@ -334,7 +334,7 @@ def test_progress_counts_up_to_the_total():
 
 
 @pytest.mark.usefixtures("many_playouts")
-@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("batch", [1, *wide(3)])
 def test_an_interrupted_evaluation_hands_over_what_is_finished(batch):
     position = jaxgo.Position.empty(9, batch)
 

@@ -27,8 +27,9 @@ def logs(monkeypatch) -> list:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_workers_chunks_lay_their_moves_into_the_same_memory(logs, workers):
+def test_a_workers_chunks_lay_their_moves_into_the_same_memory(monkeypatch, logs, workers):
     """And what other playouts have left there is in no result."""
+    monkeypatch.setattr(jobs, "_compiled", Programs(jobs._lowered))  # and not what other tests have compiled
     position = jaxgo.Position.empty(3)
     several = jaxgo.playouts(position, PLAYOUTS, moves=True, seed=1, lanes=LANES, devices=workers)
     assert 1 <= len(logs) <= workers

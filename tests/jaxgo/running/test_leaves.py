@@ -411,3 +411,5 @@ def test_later_calls_play_by_another_policy():
     assert changed.busy_seconds > busy > 0
     for leaves in (changed, *others):
         leaves.close()
+    with pytest.raises(RuntimeError, match="these Leaves are closed"):
+        changed.play_by(policies[0])

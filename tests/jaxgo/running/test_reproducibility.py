@@ -35,6 +35,31 @@ def reference() -> dict[int, jaxgo.Playouts]:
     return _Reference()
 
 
+#: What `digest_of` says of the reference, and of playouts by policies: the same since they were first written down, with jax 0.10 and
+#: 0.12. Whoever changes a playout on purpose writes them anew, and says so in the changelog.
+PINNED = {5: "b383cee109fd4cc3", 9: "19d85cf0f616b136", 13: "351632fec4f7a33c", 19: "ef5a80f4be35c9ca"}
+PINNED_BY_POLICIES = "fa31685156d8c16d"
+
+
+def digest_of(played: jaxgo.Playouts) -> str:
+    """A hash of margins, lengths and moves."""
+    whole = hashlib.sha256()
+    for array in (played.margin, played.length, played.moves):
+        whole.update(np.ascontiguousarray(array, "<i2").tobytes())
+    return whole.hexdigest()[:16]
+
+
+@pytest.mark.parametrize("size", mostly_wide(SIZES, SMALL))
+def test_playouts_are_those_of_other_versions(reference, size):
+    assert digest_of(reference[size]) == PINNED[size]
+
+
+@pytest.mark.wide
+def test_playouts_by_policies_are_those_of_other_versions():
+    policy = [jaxgo.NoSelfAtari(0.5), jaxgo.Nakade(0.5), jaxgo.Patterns(0.9), jaxgo.Mercy(25)]
+    assert digest_of(jaxgo.playouts(three_positions(9), SIZES[9], seed=1, moves=True, policy=policy)) == PINNED_BY_POLICIES
+
+
 @pytest.mark.parametrize("size", mostly_wide(SIZES, SMALL))
 def test_playouts_of_a_batch_differ(reference, size):
     """Identical positions, and successive playouts of one, draw their own numbers."""
@@ -194,13 +219,15 @@ import jaxgo
 position = jaxgo.Position.empty(5).play(12)
 replies = jaxgo.Replies(5).update(jaxgo.playouts(position, 50, moves=True), position)
 policy = jaxgo.LastGoodReply(replies)
-print(int(jaxgo.evaluate(position, 50, policy=policy).sums.wins[0]))
-leaves = jaxgo.Leaves(5, 2, 8, policy=policy)
-found = leaves.gather(leaves.submit(*jaxgo.Leaves.arguments_of(position), moves=[jaxgo.STAY], streams=[0]))
-print(int(found.wins[0]))
+print(int(jaxgo.evaluate(position, 400, lanes=16, policy=policy).sums.wins[0]))  # in several chunks
+leaves = jaxgo.Leaves(5, 256, 8, policy=policy)  # in two parts
+words, ko, passes, black = (x.repeat(256, axis=0) for x in jaxgo.Leaves.arguments_of(position))
+found = leaves.gather(leaves.submit(words, ko, passes, black, moves=[jaxgo.STAY] * 256, streams=range(256)))
+print(found.wins.tolist())
 """
 
 
+@pytest.mark.wide
 def test_what_was_learnt_on_one_device_is_asked_on_all():
     """A table that lies on one of them goes to the others."""
     assert run_with_devices(2, LEARNT, lightly=True) == run_with_devices(1, LEARNT, lightly=True) != ""

@@ -107,6 +107,14 @@ def test_bad_numbers_of_each_position_are_refused(wrong, match):
             function(jaxgo.Position.empty(5, 2), **arguments)
 
 
+@pytest.mark.parametrize("wrong", [dict(komi=6.5), dict(each_its_own=True), dict(statistics=[])], ids=str)
+def test_there_are_no_options_but_those_that_are_shown(wrong):
+    for function in (jaxgo.playouts, jaxgo.move_statistics):
+        if function is jaxgo.playouts or "komi" not in wrong:
+            with pytest.raises(TypeError, match=f"options must be of policy, seed, .*, not {next(iter(wrong))}"):
+                function(jaxgo.Position.empty(5), 10, **wrong)
+
+
 def test_only_sums_may_be_of_different_numbers():
     for function in (jaxgo.playouts, jaxgo.move_statistics):
         with pytest.raises(TypeError, match=r"num_playouts must be an integer, not \[5, 6\]"):

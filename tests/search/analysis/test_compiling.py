@@ -1,16 +1,19 @@
 """Programs that are compiled for one client keep nobody else waiting, and are not kept for ever."""
 
 import threading
+import types
 
 import pytest
 
 from jaxgo.backends.programs import Programs
 from jaxgo.running import evaluate, jobs
+from search.analysis import compiling
 from search.analysis import devices as module
 from search.analysis.compiling import MANY
 from search.analysis.devices import MOST_IDLE, Devices
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Service
+from search.findings import Wanted
 from tests.search.analysis.talk import HANG, Talk, eventually, query
 
 
@@ -101,3 +104,22 @@ def test_a_board_size_that_is_needed_stays(devices):
     assert [device.size for device in devices] == [3, 2, 5, 4]
     with devices.ready(9):
         assert not devices[9].closed
+
+
+def test_what_is_prepared_is_known_before(monkeypatch):
+    """A tree alone needs no program of playouts, its ownership and queries without a tree one each."""
+    pieces, samples = (types.SimpleNamespace(is_compiled=False, compile=lambda: None) for _ in range(2))
+    monkeypatch.setattr(compiling.evaluate, "plan_of_pieces", lambda *_, **__: pieces)
+    monkeypatch.setattr(compiling.evaluate, "plan", lambda *_, **__: samples)
+    mine = compiling.Compiling(lambda action: None, ServiceOptions())
+    plain, ownership = Wanted(), Wanted(moves_ownership=True)
+
+    def prepared() -> list[bool]:
+        return [mine.is_prepared(5, wanted, with_tree=tree) for tree in (True, False) for wanted in (plain, ownership)]
+
+    assert prepared() == [True, False, False, False]
+    samples.is_compiled = True
+    assert prepared() == [True, True, False, False]
+    pieces.is_compiled = True
+    assert prepared() == [True] * 4
+    mine.close()

@@ -166,8 +166,8 @@ def test_the_length_of_variations(talk):
     def longest(name: str, **more) -> int:
         return max(len(info["pv"]) for info in talk.ask(query(name, maxVisits=3000, **more))["moveInfos"])
 
-    assert longest("one", analysisPVLen=1) == 1
-    assert longest("two", analysisPVLen=2) == 2
+    assert longest("one", analysisPVLen=1) == 2, "not including the first move, as KataGo has it"
+    assert longest("two", analysisPVLen=2) == 3
     assert longest("many") > 2
 
 
@@ -240,17 +240,19 @@ def test_a_game_that_is_over_can_be_asked_about(talk):
         ({"includePolicy": "yes"}, "includePolicy", "Must be a boolean"),
         ({"analysisPVLen": 0}, "analysisPVLen", "Must be an integer from 1 to"),
         ({"priority": 1.5}, "priority", "Must be an integer"),
-        ({"priorities": [1, 2]}, "priorities", "one for each of analyzeTurns"),
+        ({"priorities": [1, 2]}, "priorities", "one for each of analyzeTurns, not [1, 2]"),
         ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "Must be a number from 0.001"),
         ({"overrideSettings": []}, "overrideSettings", "Must be a json object"),
         ({"overrideSettings": {"maxTime": -1}}, "overrideSettings", "maxTime: Must be a number from 0"),
         ({"overrideSettings": {"reportAnalysisWinratesAs": "GREEN"}}, "overrideSettings", "reportAnalysisWinratesAs: Must be one of"),
-        ({"avoidMoves": [3]}, "avoidMoves", "Must be an array of dictionaries"),
+        ({"avoidMoves": [3]}, "avoidMoves", "Must be an array of dictionaries with player, moves and untilDepth, not of 3"),
+        ({"moves": [["B"]]}, "moves", "Must be an array of pairs of a player and a location, such as [\"B\", \"C4\"], not of ['B']"),
         ({"avoidMoves": [{"player": "B", "moves": ["C3"]}]}, "avoidMoves", "untilDepth: Must specify untilDepth"),
         ({"allowMoves": [{"player": "B", "moves": ["C9"], "untilDepth": 1}]}, "allowMoves", "Could not parse board location: C9"),
-        ({"action": "dance"}, "action", "'action' field must be one of"),
+        ({"action": "dance"}, "action", "terminate_all, not 'dance'"),
+        ({"action": "terminate", "terminateId": 5}, "terminateId", "Must be a string, not 5"),
         ({"action": "terminate"}, "terminateId", "Must specify terminateId"),
-        ({"action": "terminate", "terminateId": "x", "turnNumbers": ["1"]}, "turnNumbers", "Must be an array of integers"),
+        ({"action": "terminate", "terminateId": "x", "turnNumbers": ["1"]}, "turnNumbers", "Must be an array of integers, not ['1']"),
     ],
 )
 def test_bad_fields(talk, change, field, text):

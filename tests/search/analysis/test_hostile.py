@@ -8,6 +8,7 @@ import threading
 import time
 import tracemalloc
 
+import jax
 import pytest
 
 from jaxgo.running import at_work
@@ -163,7 +164,7 @@ def test_a_long_game_is_played_once_and_histories_are_made_when_a_search_begins(
     moves = [["B", "pass"], ["W", "pass"]] * (number // 2)
     line = json.dumps(query("p", moves=moves, analyzeTurns=list(range(number + 1)), maxVisits=200)).encode()
     # Python up to 3.13 may crash if tracing stops while threads that are not Python's own begin to run Python.
-    assert eventually(lambda: not at_work.any_is())
+    assert eventually(lambda: not at_work.number(jax.local_devices()[0]))
     tracemalloc.start()
     try:
         talk.client.read(line)

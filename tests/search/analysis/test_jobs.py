@@ -34,6 +34,25 @@ def test_a_long_job_gives_way_between_its_parts():
     jobs.close()
 
 
+def test_what_is_more_urgent_comes_first_among_a_clients_own():
+    """Also between the parts of what is under way, which then goes on before what came later."""
+    posted, order = queue.Queue(), []
+    jobs, someone = Jobs(1, posted.put), Someone()
+
+    def parts():
+        for i in range(2):
+            order.append(f"part {i}")
+            yield
+
+    jobs.put(someone, Job(in_parts(parts(), lambda: False), lambda _: None, order.append))
+    jobs.put(someone, Job(lambda: order.append("later"), lambda _: None, order.append))
+    do_all(jobs, posted, 1)
+    jobs.put(someone, Job(lambda: order.append("urgent"), lambda _: None, order.append, priority=1))
+    do_all(jobs, posted, 4)
+    assert order == ["part 0", "urgent", "part 1", "later"]
+    jobs.close()
+
+
 def test_a_job_in_parts_ends_early_once_nobody_wants_it():
     posted, done, results = queue.Queue(), [], []
     jobs, wanted = Jobs(1, posted.put), [True]

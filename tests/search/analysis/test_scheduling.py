@@ -4,6 +4,7 @@ import functools
 import itertools
 import random
 import threading
+import time
 import types
 
 import numpy as np
@@ -18,7 +19,7 @@ from search.analysis.query import read_query
 from search.analysis.searches import SHARE, Searches
 from search.analysis.service import Service
 from search.analysis.work import tasks_of
-from search.findings import Wanted
+from search.findings import Findings, Wanted
 from search.game import Game
 from search.move_infos import move_infos
 from tests.search.analysis.talk import Talk, eventually, is_final, query
@@ -255,6 +256,28 @@ def test_reports_during_the_search(talk, kind):
     number = len(talk.replies)
     assert talk.ask(query("after", maxVisits=200))["id"] == "after"
     assert len(talk.replies) == number + 1, "no report comes after the last reply"
+
+
+def test_a_report_is_given_up_once_the_last_reply_is_to_come(talk, monkeypatch):
+    """Nobody wants its ownership played out then; that of the last reply is."""
+    begun, parts = [], Findings.in_parts
+
+    def slow(found, *args):
+        begun.append(len(begun))
+        return slowly(begun[-1], parts(found, *args))
+
+    def slowly(number, playing):
+        for _ in range(10_000 if not number else 0):  # the first report's would take minutes
+            yield time.sleep(0.01)
+        return (yield from playing)
+
+    monkeypatch.setattr(Findings, "in_parts", slow)
+    talk.send(query("r", **LONG, reportDuringSearchEvery=1000, firstReportDuringSearchAfter=0.01, includeMovesOwnership=True))
+    assert eventually(lambda: begun)
+    talk.send({"id": "t", "action": "terminate", "terminateId": "r"})
+    reply = talk.finals(1)["r", 0]
+    assert all(len(info["ownership"]) == 25 for info in reply["moveInfos"]) and len(begun) == 2
+    assert [reply["isDuringSearch"] for reply in talk.replies if reply["id"] == "r"] == [False]
 
 
 @pytest.mark.parametrize("kind", ["maxVisits", "playouts"])

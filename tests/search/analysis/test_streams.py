@@ -224,6 +224,16 @@ def test_what_cannot_be_written_besides_the_replies(broken):
         assert done.stderr.count("the log '/dev/full' cannot be written: No space left on device; going on without") == 1
 
 
+@only_on_linux
+@pytest.mark.parametrize("output", [">/dev/full", *wide(">&-")])
+def test_replies_that_cannot_be_written_are_told(output):
+    """Of the form that the help shows, with a file: who is told nothing would take what is there for all."""
+    command = f"exec {shlex.quote(sys.executable)} -m jaxgo analysis {output}"
+    text = json.dumps({"id": "v", "action": "query_version"}) + "\n"
+    done = subprocess.run(["sh", "-c", command], input=text, stderr=subprocess.PIPE, text=True, timeout=HANG, check=False)
+    assert done.returncode == 1 and done.stderr.count("jaxgo analysis: replies cannot be written: ") == 1
+
+
 @pytest.mark.parametrize("work", [{"playouts": 10**9}, *wide(LONG)], ids=["playouts", "search"])
 def test_a_scheduler_that_fails_ends_the_command(work):
     """With status 1, though stdin is still open and a tree's loops may be compiling."""

@@ -114,6 +114,29 @@ def test_the_same_command_again_does_nothing(games: pathlib.Path, finished: path
     assert said["done"] == len(table(finished))
 
 
+def test_a_collection_that_has_more_to_do_is_not_complete(tmp_path, monkeypatch) -> None:
+    """Whatever became of the run that was to do it."""
+    folder, out = tmp_path / "games", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.sgf").write_text("(;SZ[5];B[aa])")
+    command = ["collection", str(folder), "--out", str(out), "--playouts", "8", "--batch", "1"]
+
+    def complete() -> dict | None:
+        return json.loads((out / "collection.json").read_text())["complete"]
+
+    def interrupted(*_) -> None:
+        raise KeyboardInterrupt
+
+    assert main(command) == 0 and complete()["parts"] == 2
+    (folder / "b.sgf").write_text("(;SZ[5];B[bb])")
+    with monkeypatch.context() as patch:
+        patch.setattr(worker.Worker, "work", interrupted)
+        patch.setattr(running.Store, "end", lambda *_: None)  # as where it is killed
+        assert main(command) == 130
+    assert complete() is None
+    assert main(command) == 0 and complete()["parts"] == 4
+
+
 def test_a_run_goes_on_where_it_was_and_ends_the_same(games: pathlib.Path, finished: pathlib.Path, tmp_path, monkeypatch) -> None:
     out, made = tmp_path / "out", []
     add = running.Store.add
@@ -315,6 +338,37 @@ def test_other_programs_read_the_tables(finished: pathlib.Path) -> None:
     assert frame["win_rate"].to_list() == rates
     frame = pandas.read_parquet(finished / "5x5")
     assert frame["win_rate"].tolist() == rates and len(frame["ownership"][0]) == 25
+
+
+KILLED = """
+import os, signal, sys
+from jaxgo import cli
+from search.collection import running
+
+add, made = running.Store.add, []
+
+def killed(*arguments):
+    add(*arguments)
+    made.append(1)
+    if len(made) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+running.Store.add = killed
+cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.wide
+def test_a_run_that_is_killed_goes_on(games: pathlib.Path, finished: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out"
+    command = ["collection", str(games), "--out", str(out), *COMMON]
+    done = subprocess.run([sys.executable, "-c", KILLED, *command], capture_output=True, timeout=300, check=False)
+    assert done.returncode == -signal.SIGKILL
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("5x5/0*")}
+    assert len(kept) == 2
+    assert main(command) == 0
+    assert parts(out) == parts(finished)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 
 @pytest.mark.wide

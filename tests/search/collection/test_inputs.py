@@ -45,6 +45,41 @@ def test_games_of_a_file_are_told_apart_by_their_brackets(block: int, beginning:
     assert b"".join(game.text for game in games[1:3]) in text
 
 
+@pytest.mark.parametrize(("name", "codec"), [("Shift_JIS", "cp932"), ("GBK", "gb18030"), ("gb2312", "gbk"), ("Big5", "big5")])
+def test_letters_whose_second_byte_looks_like_a_bracket_are_letters(name: str, codec: str) -> None:
+    """And of each line; the next game has another character set."""
+    letters = [x for x in map(chr, range(0x4E00, 0x9FFF)) if x.encode(codec, "ignore")[1:] in (b"\\", b"]", b"[")]
+    word = "".join(letters[:4])
+    assert len(word) == 4
+    text = f"(;CA[{name}]PB[{word}]SZ[9]C[{word}];B[ee];W[dd]C[{word}](;B[cc];W[gg])(;B[bb]))"
+    other = "(;FF[4]SZ[5]PB[Bär];B[aa])".encode("latin-1")
+    first, second = inputs.cut_games("f", io.BytesIO(text.encode(codec) + b"\n" + other))
+    assert (first.size, first.nodes, second.size, second.nodes) == (9, 6, 5, 2) and second.text == other
+    told = [(line.start, len(line.record.moves), line.record.black, line.fault) for line in lines_of(first.text)]
+    assert told == [(0, 4, word, ""), (3, 3, word, "")]
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "latin-1"])
+@pytest.mark.parametrize("name", ["GBK", "GB2312", "Big5", "Shift_JIS"])
+def test_games_that_are_not_in_the_character_set_that_they_name(name: str, codec: str, monkeypatch) -> None:
+    """As converted records are; in pieces, too."""
+    monkeypatch.setattr(inputs, "BLOCK", 100)
+    word = "好, 白 良い]" if codec == "utf-8" else "José, André, café]"
+    game = f"(;GM[1]FF[4]CA[{name}]PB[{word[0]}]SZ[9]KM[7];B[aa];W[bb];B[cc]C[{word}".encode(codec) + b")"
+    found = list(inputs.cut_games("f", io.BytesIO(b"\n".join([game] * 3))))
+    assert [(x.size, x.nodes, x.text) for x in found] == [(9, 4, game)] * 3
+
+
+@pytest.mark.parametrize("more", [b"A", b"[", b"[\\", b"A[", b"(;A"])
+def test_what_no_game_holds_takes_no_longer_for_each_byte(more: bytes) -> None:
+    """Quadratic time would be hours."""
+    for begin, size in ((b"(;SZ[7]", 7), (b"(;", 19)):
+        text = b"(;SZ[5];B[aa])" + begin + more * 500_000
+        first, *others = inputs.cut_games("f", io.BytesIO(text))
+        assert first.text == b"(;SZ[5];B[aa])" and others[0].size == size
+        assert sum(len(game.text) for game in others) == len(text) - 14
+
+
 def test_a_game_that_does_not_end_keeps_no_other_back(monkeypatch) -> None:
     games = [b"(;SZ[5];B[cc](;W[dd])(;W[ee]", *(b"(;GM[1]SZ[5];B[%c%c])" % (x, x) for x in b"abc")]
     assert [game.text.strip() for game in inputs.cut_games("f", io.BytesIO(b"\n".join(games)))] == games
@@ -127,10 +162,11 @@ def test_what_cannot_be_read_is_told_once(text: str, rejects: list, plies: list[
 
 
 @pytest.mark.parametrize(("stated", "size"), [
-    ("9", 9), ("009", 9), (" 13 ", 13), ("19:19", 19), ("26", 19), ("000919", 19), ("0009" + "9" * 5000, 19), ("-9", 19), ("", 19),
+    ("9", 9), ("009", 9), ("+5", 5), (" 13 ", 13), ("19:19", 19), ("26", 19), ("000919", 19), ("0009" + "9" * 5000, 19), ("-9", 19), ("", 19),
 ])  # fmt: skip
 def test_the_size_that_a_game_states_is_one_that_is_played(stated: str, size: int) -> None:
-    assert inputs._size(f";GM[1]SZ[{stated}]".encode()) == size
+    (game,) = inputs.cut_games("f", io.BytesIO(f"(;GM[1]SZ[{stated}])".encode()))
+    assert game.size == size
 
 
 def test_tables_hold_whole_numbers(tmp_path: pathlib.Path) -> None:
@@ -147,6 +183,17 @@ def test_tables_hold_whole_numbers(tmp_path: pathlib.Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table({"board": [3], "to_play": ["b"]}), tmp_path / "numbers.parquet")
     (reject,) = cut_rows(str(tmp_path / "numbers.parquet"))
     assert reject.reason == "the column 'board' must hold texts or lists of numbers, not int64"
+
+
+def test_tables_that_arrow_holds_but_cannot_read_are_rejects(tmp_path: pathlib.Path) -> None:
+    """Two columns of a name, and texts that are none: nobody looks when they are written."""
+    columns = {"board": ["...."] * 2, "to_play": ["b", "w"]}
+    doubled = pyarrow.table([*map(pyarrow.array, columns.values()), pyarrow.array(["...."] * 2)], names=[*columns, "board"])
+    no_text = pyarrow.table(columns | {"game": pyarrow.array([b"caf\xe9", b"b"]).view(pyarrow.string())})
+    for table, reason in ((doubled, "the table has 2 columns 'board'"), (no_text, "the table cannot be read: ")):
+        pyarrow.parquet.write_table(table, tmp_path / "odd.parquet")
+        (reject,) = cut_rows(str(tmp_path / "odd.parquet"))
+        assert reject.reason.startswith(reason) and (table is doubled or "Invalid UTF8" in reject.reason)
 
 
 def test_files_that_cannot_be_read_are_rejects(tmp_path: pathlib.Path) -> None:

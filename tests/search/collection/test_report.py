@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from jaxgo.base import files
 from jaxgo.cli import main
 from search.collection import pictures
 from search.collection.digest import curves, digest, winner
@@ -104,6 +105,41 @@ def test_the_tables_are_printed(folder: pathlib.Path, capsys: pytest.CaptureFixt
     assert "holds no collection" in capsys.readouterr().err
 
 
+def test_openings_are_told_apart_where_any_table_has_positions(tmp_path: pathlib.Path) -> None:
+    """However many tables there are before it."""
+    with Store(str(tmp_path / "out"), SETTINGS) as store:
+        for number in range(20):
+            rows = [_row(f"{number}", ply, 0.5) for ply in range(7 if number == 19 else 4)]
+            sink = pyarrow.BufferOutputStream()
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema(5)), sink)
+            store.add(number, 5, sink.getvalue().to_pybytes())
+    found = digest(str(tmp_path / "out"), opening=6)
+    assert [(opening.ply, opening.games) for opening in found.openings] == [(6, 1)]
+
+
+def test_a_collection_of_which_something_is_gone_is_not_complete(folder: pathlib.Path) -> None:
+    with Store(str(folder), SETTINGS) as store:
+        store.end([], SETTINGS, {"positions": 10, "parts": 3, "rejects": 0})
+    assert digest(str(folder)).complete
+    (folder / "5x5" / "000001.parquet").unlink()
+    assert not digest(str(folder)).complete
+
+
+def test_a_page_that_cannot_be_written_leaves_the_one_before(folder: pathlib.Path, tmp_path, monkeypatch, capsys) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("before")
+
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    assert main(["report", str(folder), "--html", str(page)]) == 1
+    assert "page.html: the file cannot be written: No space left on device" in capsys.readouterr().err
+    assert page.read_text() == "before"
+    assert main(["report", str(folder), "--html", ""]) == 2
+    assert "--html must name a file, not ''" in capsys.readouterr().err
+
+
 def test_damaged_tables_are_told(folder: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
     part = folder / "5x5" / "000001.parquet"
     part.write_bytes(part.read_bytes()[:300])
@@ -185,7 +221,7 @@ def test_the_page_holds_all_that_it_shows(folder: pathlib.Path, tmp_path: pathli
     openings = len(digest(str(folder)).openings)
     assert len(boards) == 3 + openings and len(drawn) == 3 + 2
     assert "&lt;Bo&gt;" in text and "<Bo>" not in text and "no &lt;game&gt; &amp; no more" in text
-    assert main(["report", str(folder), "--html", str(tmp_path / "none" / "r.html")]) == 2
+    assert main(["report", str(folder), "--html", str(tmp_path / "none" / "r.html")]) == 1
 
 
 def test_a_board_shows_its_stones_where_they_are() -> None:

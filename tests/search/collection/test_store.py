@@ -39,9 +39,10 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: pathlib.Path) -> Non
         Store(str(tmp_path), SETTINGS)
     with pytest.raises(Unusable, match="cannot be used: Not a directory|cannot be used: File exists"):
         Store(str(tmp_path / "thesis.tex"), SETTINGS)
-    (tmp_path / MANIFEST).write_text("[]")
-    with pytest.raises(Unusable, match="is no collection's"):
-        Store(str(tmp_path), SETTINGS)
+    for text in ("[]", '{"settings": {}}', '{"settings": {"bot": null, "seed": 0}}', '{"settings": ["bot", "playouts", "seed"]}'):
+        (tmp_path / MANIFEST).write_text(text)
+        with pytest.raises(Unusable, match="is no collection's"):
+            Store(str(tmp_path), SETTINGS)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", MANIFEST, "thesis.tex"]
 
 

@@ -165,6 +165,16 @@ def test_a_move_is_reported_played_and_ends_the_reply(bot, form):
         assert entries(lines[1])[0]["move"] == [move]
 
 
+@pytest.mark.parametrize(("words", "most"), [("w 100", 10), ("100", 10), ("maxmoves 12", 12), ("w 100 maxmoves 1 ownership false", 1)])
+def test_cgos_gets_one_report_however_its_client_asks(words, most):
+    """Some give an interval, in the form of the other commands."""
+    client = Client(5, visits=1000)
+    client.play("b C3")
+    report, move = client.ok(f"cgos-genmove_analyze {words}").split("\n")
+    found = json.loads(report)
+    assert move == f"play {found['moves'][0]['move']}" and len(found["moves"]) == most and len(found["ownership"]) == 25
+
+
 def test_other_lines_do_not_silence_the_reports_on_a_move():
     """Unlike analysis, a move is not interrupted; its reports go on, as often as they are wanted."""
     client = Client(5, visits=3000)

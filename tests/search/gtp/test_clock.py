@@ -58,6 +58,9 @@ SYSTEMS = [
     System("byoyomi", 600.0, 30.0, 5),
     System("canadian", 0.0, 10.0, 10),
     System("canadian", 60.0, 25.0, 20),
+    System("canadian", 300.0, 30.0, 5),
+    System("canadian", 600.0, 60.0, 10),
+    System("canadian", 1800.0, 60.0, 5),
     System("canadian", 0.0, 5.0, 1),
     System("canadian", 0.0, 60.0, 25),
     System("canadian", 0.0, 300.0, 25),
@@ -262,6 +265,19 @@ def test_compilation_is_on_nobodys_clock(monkeypatch):
     client.engine.obey("clear_board", received)
     client.engine.obey("genmove b", received)
     assert client.engine.clock.left(1).main > 99.5
+
+
+def test_a_move_that_is_only_looked_for_takes_no_time(monkeypatch):
+    """Also where the next command waits already."""
+    client = Client(4, visits=20)
+    client.ok("time_settings 100 0 0")
+    think = TreePlayer.genmove
+    monkeypatch.setattr(TreePlayer, "genmove", lambda *args: (time.sleep(1.5), think(*args))[1])
+    received = time.monotonic()
+    client.engine.obey("reg_genmove w", received)
+    monkeypatch.setattr(TreePlayer, "genmove", think)
+    client.engine.obey("genmove b", received)
+    assert client.engine.clock.left(1).main > 98.6
 
 
 def test_following_the_game_is_part_of_what_a_move_is_given(monkeypatch):

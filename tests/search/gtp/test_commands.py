@@ -290,7 +290,7 @@ def test_moves_on_every_size(size):
 
 
 @pytest.mark.parametrize(
-    "bot", [pytest.param(bot, marks=[] if bot in ("rave", "mc") else pytest.mark.slow) for bot in bots.SUMMARIES]
+    "bot", [pytest.param(bot, marks=[] if bot == "rave" else pytest.mark.wide if bot == "mc" else pytest.mark.slow) for bot in bots.SUMMARIES]
 )
 def test_every_bot_answers(bot):
     client = Client(4, bot=bot, visits=40)
@@ -383,6 +383,16 @@ def test_maps_for_gogui():
     # Black's stone in the centre is his, and so is most of the board.
     rows = client.ok("jaxgo-ownership").split("\n")
     assert float(rows[2].split()[2]) > 0.15
+
+
+def test_ownership_after_two_passes_is_that_of_playouts():
+    """As the board stands a dead stone would surely be alive, and empty points nobody's."""
+    client = Client(5, seed=1)
+    for move in ("b c3", "w a1", "b b2", "w pass", "b d4", "w pass", "b pass"):
+        client.ok(f"play {move}")
+    corner, *_, last = (float(word) for word in client.ok("jaxgo-ownership").split("\n")[-1].split())
+    assert 0 < corner < 1 and 0 < last < 1
+    assert client.ok("final_status_list dead") == "A1"
 
 
 def test_whatever_goes_wrong_is_one_reply_and_the_engine_goes_on(monkeypatch, capsys):

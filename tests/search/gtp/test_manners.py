@@ -162,6 +162,20 @@ def test_a_game_is_given_up_after_three_hopeless_moves():
     assert not any(never(table, 1, choice(table, 0.0)) for _ in range(5))
 
 
+def test_what_was_taken_back_is_no_reason_to_give_up():
+    """As where a person tries moves."""
+    client = Client(5, resign=0.9)
+    table, resigns = client.engine.table, client.engine.resignation
+    client.play("b A5", "w B5")
+    assert not resigns(table, 1, choice(table, 0.01))
+    client.play("b C5", "w D5")
+    assert not resigns(table, 1, choice(table, 0.01))
+    for _ in range(2):
+        client.ok("undo")
+    client.play("b C4", "w D4", "b C3", "w D3")
+    assert not resigns(table, 1, choice(table, 0.01)), "the third in a row of a game that is no more"
+
+
 def test_white_gives_no_game_up_in_a_handicaps_opening():
     table, resigns = Table(EngineOptions(size=9)), Resignation(0.05)
     table.place_handicap([20, 24, 56, 60])

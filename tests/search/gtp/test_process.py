@@ -17,6 +17,7 @@ from search.gtp.engine import Engine
 from search.gtp.options import EngineOptions
 from tests.processes import only_on_linux, threads_of
 from tests.search.gtp.client import Client, Piped
+from tests.wide import wide
 
 QUICK = ("--size", "5", "--leaves", "8", "--playouts-per-leaf", "4", "--policy", "uniform")
 LONG = ("--seconds", "300")
@@ -69,6 +70,7 @@ def test_lines_after_the_end_are_nobodys(tmp_path):
     assert done.returncode == 0 and done.stdout == "= \n\n" and done.stderr == ""
 
 
+@pytest.mark.wide
 def test_input_that_is_not_there_yet_is_waited_for():
     """Whatever kind of pipe the client has left."""
     ours, its = os.pipe()
@@ -145,6 +147,7 @@ def test_a_signal_ends_the_thinking_with_a_move():
             assert engine.process.wait(timeout=60) == status
 
 
+@pytest.mark.wide
 def test_an_interrupting_line_ends_the_thinking_with_a_move(patient):
     """GoGui's comment: it is no command, and gets no answer; it means the command before it, and none after."""
     patient.ok("clear_board")
@@ -166,6 +169,7 @@ def test_an_interrupting_line_ends_the_thinking_with_a_move(patient):
     assert re.fullmatch(r"=3 [A-E][1-5]\n\n", patient.answer(60))
 
 
+@pytest.mark.wide
 def test_a_line_that_interrupts_nothing_harms_nothing(patient):
     """Commands that come after it are done in full."""
     patient.ok("clear_board")
@@ -180,7 +184,7 @@ def test_a_line_that_interrupts_nothing_harms_nothing(patient):
 
 @only_on_linux
 @pytest.mark.parametrize(
-    "line", ["genmove b", "lz-analyze b 100000", pytest.param("kata-genmove_analyze b 100000", marks=pytest.mark.slow)]
+    "line", ["genmove b", *wide("lz-analyze b 100000"), pytest.param("kata-genmove_analyze b 100000", marks=pytest.mark.slow)]
 )
 def test_a_reader_that_is_gone_ends_the_work(line):
     """The client is killed while the engine thinks, and another process still holds its input open: nobody wants the move."""

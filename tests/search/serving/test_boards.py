@@ -75,6 +75,14 @@ def test_all_that_can_be_given():
     assert (boards.read(buffer.getvalue(), Limits()).boards[0] == turned).all()
 
 
+def test_what_can_be_evaluated_together_has_one_key():
+    first, *others = (boards.read(npz(**{"boards": EMPTY} | more), Limits()).key for more in (
+        {}, {"boards": EMPTY[:1].astype(np.int64), "komi": 3, "playouts": 7, "statistics": ["ownership", "amaf", "margins"]},
+        {"boards": EMPTY.astype(np.uint64)}, {"boards": EMPTY[:, :4, :4]}, {"seed": 3}, {"statistics": ["amaf"]},
+    ))  # fmt: skip
+    assert [key == first for key in others] == [True] + [False] * 4
+
+
 @pytest.mark.parametrize(("arrays", "field", "text"), [
     ({}, "boards", "boards must be there"),
     ({"boards": EMPTY.astype(float)}, "boards", "must hold integers of shape [B, N, N] or [N, N], not float64 of (2, 5, 5)"),

@@ -1,9 +1,11 @@
 """The service's HTTP, without a network and with a backend that does as it is told."""
 
 import asyncio
+import io
 import json
 import re
 
+import numpy as np
 import pytest
 
 pytest.importorskip("ray.serve", reason="Ray Serve is not installed: pip install 'jaxgo[cluster]'")
@@ -33,23 +35,24 @@ def told(door: Door, method: str, path: str, body=b"", token: str | None = TOKEN
 
 
 def test_replies_are_an_array_warnings_first_and_turns_as_they_were_asked_for():
-    backend = Backend([{"turnNumber": 0}, {"warning": "w"}, {"turnNumber": 1}])
+    backend = Backend([(0, b'{"turnNumber":0}'), (-1, b'{"warning":"w"}'), (1, b'{"turnNumber":1}')])
     answer = told(make(backend), "POST", "/analysis", query(analyzeTurns=[1, 0], firstReportDuringSearchAfter=1))
     assert answer.status == 200
     mine, *rest = answer.document()
     assert mine["field"] == "firstReportDuringSearchAfter"
     assert rest == [{"warning": "w"}, {"turnNumber": 1}, {"turnNumber": 0}]
+    assert answer.body.endswith(b'"},{"warning":"w"},{"turnNumber":1},{"turnNumber":0}]')
     assert backend.asked == [json.loads(query(analyzeTurns=[1, 0]))]
 
 
 def test_an_action_is_told_what_it_said_itself_whatever_that_is():
     action = query(action="query_version", turnNumber=[1])
-    answer = told(make(Backend([json.loads(action) | {"version": "1"}])), "POST", "/analysis", action)
+    answer = told(make(Backend([(-1, action)])), "POST", "/analysis", action)
     assert (answer.status, answer.document()[0]["turnNumber"]) == (200, [1])
 
 
 def test_replies_are_lines_for_those_who_accept_lines():
-    backend = Backend([{"turnNumber": 1}, {"turnNumber": 0}])
+    backend = Backend([(1, b'{"turnNumber":1}'), (0, b'{"turnNumber":0}')])
     answer = told(make(backend), "POST", "/analysis", query(analyzeTurns=[0, 1]), accept="application/x-ndjson")
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     assert answer.body == b'{"turnNumber":0}\n{"turnNumber":1}\n'
@@ -91,6 +94,8 @@ def test_health_tells_whether_there_are_replicas():
 def test_other_paths_and_methods(method, path, status, text):
     answer = told(make(Backend()), method, path)
     assert (answer.status, answer.document()["error"]) == (status, text)
+    allowed = {"/analysis": "POST", "/metrics": "GET, HEAD"}
+    assert answer.headers.get("allow") == allowed.get(path), "RFC 9110, 15.5.6"
 
 
 @pytest.mark.parametrize("path", ["/analysis", "/evaluate"])
@@ -202,11 +207,12 @@ def test_a_body_that_is_refused_is_read_all_the_same(sends, status):
         await door(scope, counted, send)
 
     answer = asyncio.run(ask(application, "POST", "/analysis", parts, **({"authorization": f"Bearer {TOKEN}"} | sends)))
-    assert answer.status == status and sum(read) == 4_000
+    assert answer.status == status and sum(read) == 4_000 and "connection" not in answer.headers
     read.clear()
     answer = asyncio.run(ask(application, "POST", "/analysis", parts, expect="100-continue", **(
         {"authorization": f"Bearer {TOKEN}"} | sends)))  # fmt: skip
     assert answer.status == status and not read, "he has not sent it yet"
+    assert answer.headers["connection"] == "close", "and what he sends next may be the body, or another request"
 
 
 def test_no_more_is_read_of_a_refused_body_than_is_sensible():
@@ -223,6 +229,26 @@ def test_no_more_is_read_of_a_refused_body_than_is_sensible():
 
     answer = asyncio.run(ask(application, "POST", "/analysis", parts, authorization="Bearer nobody's"))
     assert answer.status == 401 and len(left) == doors.DISCARDED
+
+
+def test_what_is_passed_on_is_not_read_again():
+    backend = Backend([(1, b"what the engine says")])
+    answer = told(make(backend), "POST", "/analysis", query())
+    assert answer.body == b"[what the engine says]"
+
+
+def test_arrays_are_counted_as_they_are_unpacked():
+    packed, places, held = io.BytesIO(), Places(4, 1 << 30), []
+    np.savez_compressed(packed, boards=np.zeros((1_000, 9, 9), np.int64))
+
+    class Looking(Backend):
+        async def evaluate(self, asked):
+            held.append((places.held, asked.answer))
+            return await super().evaluate(asked)
+
+    assert told(make(Looking(), places=places), "POST", "/evaluate", packed.getvalue()).status == 200
+    ((counted, answer),) = held
+    assert len(packed.getvalue()) < 10_000 and counted >= answer + 1_000 * 81 * 8 and places.held == 0
 
 
 def test_answers_that_would_take_too_much_memory_are_busy_before_they_are_made():

@@ -21,6 +21,16 @@ from tests.search.analysis.talk import eventually  # noqa: E402
 from tests.search.serving.asking import Backend, npz, post  # noqa: E402
 
 
+async def echo_body(scope, receive, send) -> None:
+    """An ASGI application that sends back what was sent."""
+    body, more = b"", True
+    while more:
+        got = await receive()
+        body, more = body + got.get("body", b""), got.get("more_body", False)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
 async def echo(scope, receive, send) -> None:
     """An ASGI application that says what it was asked."""
     assert scope["type"] == "http"
@@ -56,6 +66,26 @@ async def slow(scope, receive, send) -> None:
     """One that takes longer than a connection may be silent."""
     await asyncio.sleep(1.0)
     await echo(scope, receive, send)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1])
+def test_who_offers_another_protocol_is_answered_in_this_one(pause):
+    """As Java's clients do with every request; in a packet with its body, and before it."""
+    listener = Listener("127.0.0.1", 0)
+    listener.serve(echo_body, most=4)
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk"
+    with socket.create_connection(listener.address.split(":"), timeout=60) as connection:
+        for body in (b"hello", b"again"):
+            connection.sendall(head + b"\r\nContent-Length: 5\r\n\r\n" + (b"" if pause else body))
+            if pause:
+                time.sleep(pause)
+                connection.sendall(body)
+            got = b""
+            while not got.endswith(body):
+                assert (part := connection.recv(4096)), got
+                got += part
+            assert got.startswith(b"HTTP/1.1 200 OK")
+    listener.close()
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /first HTTP/1.1\r\nHo", b"GET /first HTTP/1.1\r\nHost: x\r\n\r\nGET /sec"])
@@ -101,6 +131,7 @@ def test_who_does_not_read_keeps_nothing(monkeypatch, capfd):
         time.sleep(0.3)
         assert places.taken == 1
         assert eventually(lambda: places.taken == 0)
+        monkeypatch.setattr(doors, "ANSWER_SECONDS", 60.0)  # who reads may be slow here
         assert post(listener.address, "/evaluate", body).body == LONG
         start = time.monotonic()
         listener.close()

@@ -1,5 +1,6 @@
 """Queries of the analysis protocol over HTTP: what is read, and what is refused before any work is done."""
 
+import dataclasses
 import json
 
 import pytest
@@ -7,10 +8,19 @@ import pytest
 from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
 from search.serving import queries
+from search.serving.engine import Engine
 from search.serving.limits import MALFORMED, NOT_ALLOWED, TOO_LARGE, Limits, Refusal
 from tests.search.serving.asking import query
 
 OPTIONS = ServiceOptions(visits=300, playouts=50)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """One that answers queries, on one core."""
+    made = Engine(dataclasses.replace(OPTIONS, threads=1))
+    yield made
+    made.end()
 
 
 def read(body: bytes, limits: Limits | None = None) -> queries.Asked:
@@ -82,6 +92,28 @@ def test_what_is_wrong_is_named(body, status, field, text):
         read(body)
     assert (refused.value.status, refused.value.field) == (status, field) and text in refused.value.text
     assert refused.value.name == (None if status == MALFORMED else "a")
+
+
+@pytest.mark.parametrize("more", [
+    {"maxVisits": 3_000, "analysisPVLen": 1_000, "includePVVisits": True}, {"playouts": 500}, {"maxVisits": 2, "rules": "japanese"},
+    {"maxVisits": 20_000},
+])  # fmt: skip
+def test_an_answer_takes_no_more_than_is_counted_for_it_and_not_much_less(engine, more):
+    everything = dict.fromkeys(("includeOwnership", "includeMovesOwnership", "includePolicy", "includeAmaf"), True)
+    name, size = "\U0001f600" * 900, {"boardXSize": 9, "boardYSize": 9}
+    asked = read(query(name, **size, **everything, **more, unheard=1, analyzeTurns=[0, 1]))
+    told = engine.answer(asked.object)
+    size = sum(len(line) for _, line in told)
+    assert len(told) >= 3 and size <= asked.answer
+    assert asked.answer < 3.5 * size
+
+
+def test_an_action_takes_no_more_than_is_counted_for_it(engine):
+    for value in (["\u00e9" * 5_000], ["\U0001f600" * 5_000], [1e15] * 5_000):
+        body = json.dumps({"id": "a", "action": "query_models", "x": value}, ensure_ascii=False, separators=(",", ":"))
+        asked = read(body.replace("1000000000000000.0", "1e15").encode())
+        ((_, line),) = engine.answer(asked.object)
+        assert len(line) <= asked.answer
 
 
 @pytest.mark.parametrize(("more", "limits", "field", "text"), [

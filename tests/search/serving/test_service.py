@@ -112,8 +112,11 @@ def test_a_service_from_its_start_to_its_end(tmp_path: pathlib.Path) -> None:
         wanted = jaxgo.evaluate(jaxgo.Position.empty(5), PLAYOUTS, komi=0.5, seed=3)
         assert reply["rootInfo"]["visits"] == PLAYOUTS and reply["rootInfo"]["winrate"] == pytest.approx(wanted.win_rate[0])
         (example,) = re.findall(r"^```py\n(.*?)^```", PAGE.read_text("utf-8"), re.S | re.M)
-        names: dict[str, object] = {"token": TOKEN}
-        exec(compile(example.replace("127.0.0.1:8080", served.address).replace("9, 9", "5, 5"), str(PAGE), "exec"), names)
+        names: dict[str, object] = {}
+        for given, here in (("127.0.0.1:8080", served.address), ("9, 9", "5, 5"), ('token = "..."', f"token = {TOKEN!r}")):
+            assert given in example
+            example = example.replace(given, here)
+        exec(compile(example, str(PAGE), "exec"), names)
         assert names["result"].num_playouts.tolist() == [1000, 1000]
         assert served.post("/analysis", query(maxVisits=100_001)).document()["field"] == "maxVisits"
         assert served.post("/evaluate", b"x" * (5 << 20)).status == 413
@@ -256,8 +259,15 @@ def test_ctrl_c_ends_it_with_all_of_ray(tmp_path: pathlib.Path) -> None:
     assert eventually(lambda: not any(pathlib.Path(f"/proc/{other}").exists() for other in others))
 
 
+@pytest.mark.parametrize("missing", ["prometheus_client", "starlette", "uvicorn", "ray"])
+def test_what_is_not_installed_is_told_before_ray_is_started(missing, monkeypatch, capfd) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert main(["serve", "--no-token"]) == 2
+    assert "jaxgo serve: error: serve needs Ray Serve: pip install 'jaxgo[cluster]' (" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(("arguments", "text"), [
-    (["--token", "short"], "at least 8"), (["--token-file", "no-such-file"], "cannot be read"),
+    (["--name", ""], "--name: must be a name of one letter or more, not ''"), (["--token", "short"], "at least 8"), (["--token-file", "no-such-file"], "cannot be read"),
     (["--replicas", "3:2"], "1 <= MIN <= MAX"), (["--sizes", "9,26"], "between 2 and 25"), (["--port", "70000"], "65535"),
     (["--token", "long-enough", "--no-token"], "not allowed with"), (["--max-body", "1"], "between 1024 and"),
     (["--visits", "2000", "--max-playouts", "1999"], "--visits must be at most --max-playouts, 1,999, not 2,000"),

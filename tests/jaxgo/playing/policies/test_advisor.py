@@ -77,7 +77,7 @@ def test_a_new_table_is_not_compiled_for():
     assert len(jobs._compiled) == compiled
 
 
-@pytest.mark.parametrize("others", [[jaxgo.Capture(1e-6)], [jaxgo.Patterns(1e-6)], [jaxgo.NoSelfAtari(1e-6), jaxgo.Capture(1e-6)]])
+@pytest.mark.parametrize("others", [*wide([jaxgo.Capture(1e-6)], [jaxgo.Patterns(1e-6)]), [jaxgo.NoSelfAtari(1e-6), jaxgo.Capture(1e-6)]])
 @pytest.mark.parametrize("first", [True, False])
 def test_what_is_suicide_is_passed_over_whoever_knows_it(others, first):
     """Policies that look for captures know some suicides beforehand: the next best suggestion is played all the same."""
@@ -99,6 +99,20 @@ def test_beside_captures_it_suggests_what_it_does_alone():
     )
     assert len(made) > 2_000
     assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
+
+
+@pytest.mark.parametrize("context", ["point", "previous"])
+@pytest.mark.parametrize("other", [jaxgo.Capture(0.0), jaxgo.Nakade(0.0), jaxgo.Patterns(0.0), jaxgo.LastGoodReply(jaxgo.Replies(5), 0.0)])
+def test_each_colour_has_its_own_suggestions_whoever_else_looks_at_the_last_move(context, other):
+    """What is never asked leaves no trace."""
+    position, contexts = jaxgo.Position.empty(5), 1 if context == "point" else 26
+    visits = np.full((2, contexts, 25), 10, np.int32)
+    results = visits.copy()
+    results[0, :, :5], results[1, :, 20:] = 20, 20  # Black wants the top row, White the bottom row
+    advisor = jaxgo.Advisor(1.0, jaxgo.AdvisorTable(5, context, visits=visits, results=results), exploration=0.0, suggestions=1)
+    alone, beside = (jaxgo.playouts(position, 100, moves=True, policy=policy).moves for policy in (advisor, [advisor, other]))
+    np.testing.assert_array_equal(alone, beside)
+    assert (beside[0, :, 0] < 5).all() and (beside[0, :, 1] >= 20).all()
 
 
 def test_an_empty_table_has_no_advice():
@@ -180,6 +194,28 @@ def test_tables_can_be_saved(tmp_path):
         jaxgo.AdvisorTable.load(tmp_path / "mixed.npz")
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_small_boards_have_as_many_suggestions_as_points(size):
+    table = jaxgo.AdvisorTable(size)
+    assert jaxgo.Advisor(0.5, table).begins is None and jaxgo.Advisor(0.5).begun(size).size == size
+    jaxgo.playouts(jaxgo.Position.empty(size), 4, policy=jaxgo.Advisor(0.5, table))
+
+
+def test_copies_that_jax_makes_play_and_do_not_learn():
+    """But for those without a table, which begin as they were told to."""
+    position = jaxgo.Position.empty(5)
+    played = jaxgo.playouts(position, 200, moves=True)
+    advisor = jaxgo.Advisor(0.5, jaxgo.AdvisorTable(5).update(played, position))
+    copy = jax.tree.map(np.asarray, advisor)
+    np.testing.assert_array_equal(*(jaxgo.playouts(position, 50, moves=True, policy=one).moves for one in (advisor, copy)))
+    for one in (copy, jaxgo.Advisor(0.5)):
+        with pytest.raises(ValueError, match=re.escape("policy must have been made with a table to learn: jaxgo.Advisor(p, table)")):
+            one.learnt(played, position)
+    begun, again = jaxgo.Advisor(0.5, exploration=0.7, suggestions=3), jax.device_put(jaxgo.Advisor(0.5, exploration=0.7, suggestions=3))
+    for found, expected in zip(*(jax.tree.leaves(one.begun(5).learnt(played, position)) for one in (again, begun))):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_bad_arguments_are_refused():
     table, position = jaxgo.AdvisorTable(5), jaxgo.Position.empty(5)
     played = jaxgo.playouts(position, 100, moves=True)
@@ -188,13 +224,19 @@ def test_bad_arguments_are_refused():
         (lambda: jaxgo.AdvisorTable(9, "next"), "context must be one of 'point', 'previous', not 'next'"),
         (lambda: jaxgo.Advisor(2, table), "p must be between 0 and 1, not 2.0"),
         (lambda: jaxgo.Advisor(0.5, {}), "table must be a jaxgo.AdvisorTable, not dict"),
-        (lambda: jaxgo.Advisor(0.5, table, exploration=None), "exploration must be a finite number of at least 0, not None"),
+        (lambda: jaxgo.Advisor(0.5, table, exploration=None), "exploration must be a number from 0 to 1000000.0, not None"),
         (lambda: jaxgo.Advisor(np.True_, table), "p must be a number from 0 to 1, not"),
         (lambda: jaxgo.Capture(None), "q must be a number from 0 to 1, not None"),
+        (lambda: jaxgo.Capture(object), "q must be a number from 0 to 1, not <class 'object'>"),
+        (lambda: jaxgo.Nakade({}), "p must be a number from 0 to 1, not {}"),
+        (lambda: jaxgo.NoSelfAtari(np.complex64(1j)), "p must be a number from 0 to 1, not np.complex64(1j)"),
         (lambda: jaxgo.Capture([0.5, 0.5]), "q must be a number from 0 to 1, not [0.5, 0.5]"),
         (lambda: jaxgo.Capture(10**400), "q must be between 0 and 1, not inf"),
         (lambda: jaxgo.Advisor(0.5, suggestions=626), "suggestions must be between 1 and 625, not 626"),
-        (lambda: jaxgo.Advisor(0.5, table, exploration=-1), "exploration must be a finite number of at least 0, not -1"),
+        (lambda: jaxgo.Advisor(0.5, table, exploration=-1), "exploration must be a number from 0 to 1000000.0, not -1"),
+        (lambda: jaxgo.Advisor(0.5, table, exploration=1e308), "exploration must be a number from 0 to 1000000.0, not 1e+308"),
+        (lambda: jax.jit(lambda t: jaxgo.Advisor(0.5, t).chance)(table), "table must have values: make the Advisor outside of jit"),
+        (lambda: jaxgo.Capture([[1], [1, 2]]), "q must be a number from 0 to 1, not [[1], [1, 2]]"),
         (lambda: jaxgo.Advisor(0.5, table, suggestions=26), "suggestions must be between 1 and 25, not 26"),
         (lambda: jaxgo.playouts(jaxgo.Position.empty(9), 1, policy=jaxgo.Advisor(1, table)), "table for boards of size 5, but"),
         (lambda: table.update(None, position), "playouts must be of jaxgo.playouts or jaxgo.simulate, not NoneType"),

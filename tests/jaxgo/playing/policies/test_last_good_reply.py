@@ -61,6 +61,25 @@ def test_a_reply_that_cannot_be_played_is_passed_over():
     assert (played.moves[0, free, 1] == named["a"]).all() and free.sum() > 500
 
 
+def test_playouts_of_one_ply_teach_nothing():
+    """There is nothing that anybody replied to."""
+    position = jaxgo.Position.empty(5)
+    replies = jaxgo.Replies(5).update(jaxgo.playouts(position, 20, moves=True), position)
+    for played in (jaxgo.playouts(position, 20, moves=True, max_plies=1), jaxgo.simulate(position, 3, moves=True, max_plies=1)):
+        np.testing.assert_array_equal(replies.update(played, position).replies, replies.replies)
+
+
+def test_copies_that_jax_makes_play_and_do_not_learn():
+    position = jaxgo.Position.empty(5)
+    played = jaxgo.playouts(position, 200, moves=True)
+    policy = jaxgo.LastGoodReply(jaxgo.Replies(5).update(played, position))
+    copy = jax.tree.map(np.asarray, policy)
+    np.testing.assert_array_equal(*(jaxgo.playouts(position, 50, moves=True, policy=one).moves for one in (policy, copy)))
+    for one in (copy, jaxgo.LastGoodReply()):
+        with pytest.raises(ValueError, match="policy must have been made with replies to learn"):
+            one.learnt(played, position)
+
+
 def test_replies_can_be_saved(tmp_path):
     position = jaxgo.Position.empty(5)
     table = jaxgo.Replies(np.int64(5), forgetting=False).update(jaxgo.playouts(position, 100, moves=True), position)

@@ -7,6 +7,7 @@ import jaxgo
 from tests import chi_square, referee, scalar_policies
 from tests.positions import from_games
 from tests.referee import Game
+from tests.wide import wide
 
 #: Playouts that the referee replays; on 9x9 they pass through some 11,000 positions.
 PLAYOUTS = 105
@@ -125,6 +126,34 @@ def test_it_goes_for_what_comes_after_it(policy, sets):
     assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
 
 
+@pytest.mark.parametrize("name", ["the next best", *wide("learnt")])
+def test_an_advisor_goes_on_to_what_is_no_self_atari(name):
+    """Where its best is one. In the diagram that is `a`, and the next best the corner."""
+    if name == "learnt":
+        start = Game(5)
+        position = from_games(start)
+        table = jaxgo.AdvisorTable(5, "point").update(jaxgo.playouts(position, 200, moves=True), position)
+    else:
+        start, points = referee.parse("""
+            X X X O .
+            O O a O .
+            . O . O .
+            . . . . .
+            . . . . .
+        """)
+        position = from_games(start)
+        visits, results = np.full((2, 1, 25), 100), np.full((2, 1, 25), 20)
+        results[..., points["a"]], results[..., 24] = 200, 190
+        table = jaxgo.AdvisorTable(5, "point", visits=visits.astype(np.int32), results=results.astype(np.int32))
+    policy = [jaxgo.NoSelfAtari(), jaxgo.Advisor(1.0, table, exploration=0.0)]
+    played = jaxgo.playouts(position, 100, seed=3, moves=True, policy=policy)
+    if name != "learnt":
+        assert (played.moves[0, :, 0] == 24).all()
+    made = scalar_policies.choices(start, played, 0, 100, scalar_policies.no_self_atari(scalar_policies.advice(table, 0.0, 7)))
+    assert len(made) > 2_000
+    assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA
+
+
 def test_of_several_any_refuses_them():
     """One that is never asked switches none off; and after each it goes for what that goes for."""
     position = jaxgo.Position.empty(5)
@@ -147,3 +176,4 @@ def test_what_comes_before_it_is_left_alone():
         Game(5), played, 0, 100, lambda game, moves: [*sets(game, moves), *scalar_policies.no_self_atari()(game, moves)]
     )
     assert len(made) > 2_000
+    assert chi_square.ranks_p_value(scalar_policies.by_number(made), 20) > chi_square.ALPHA

@@ -1,12 +1,14 @@
 """What holds for every playout policy: one that is never asked changes nothing, and no way of playing leaves a trace."""
 
 import functools
+import re
 
 import jax
 import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.playing.policies.policy import Policy
 from jaxgo.running import jobs
 from tests import scalar_policies
 from tests.positions import FEW, OTHER_SIZES, assert_same, fields, three_positions
@@ -145,6 +147,36 @@ def test_what_is_no_policy_is_refused(policy, error, text):
         jaxgo.evaluate(position, 10, policy=policy)
     with pytest.raises(error, match=text):
         jaxgo.simulate(position, 10, policy=policy)
+
+
+class Own(Policy):
+    """A user's policy without what programs take."""
+
+
+class OfNumbers(Own):
+    """One whose chance is none of `chance_of`."""
+
+    def __init__(self, chance):
+        self.chance = chance
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"),
+    [
+        (Own(), "policy's chance must be an array, or a pytree of arrays, not none of Own"),
+        (Policy(), "policy's chance must be an array, or a pytree of arrays, not none of Policy"),
+        (OfNumbers(1.0), "policy's chance must be an array, or a pytree of arrays, not 1.0 of OfNumbers"),
+        (OfNumbers(1 << 24), "policy's chance must be an array, or a pytree of arrays, not 16777216 of OfNumbers"),
+        (OfNumbers(np.float32(1.0)), "policy's chance must be an int32 scalar (jaxgo.playing.policies.policy.chance_of makes one), not float32 []"),
+        (OfNumbers(np.ones(2, np.int32)), "not int32 [2] of OfNumbers"), (OfNumbers(None), "not None of OfNumbers"),
+        (OfNumbers((np.int32(1),)), "of OfNumbers"),
+    ],
+)  # fmt: skip
+def test_policies_of_ones_own_have_a_chance(policy, text):
+    """However they are asked: each of these was taken differently."""
+    for call in (jaxgo.simulate, jaxgo.playouts, jaxgo.evaluate):
+        with pytest.raises(TypeError, match=re.escape(text)):
+            call(jaxgo.Position.empty(5), 10, policy=policy)
 
 
 @pytest.mark.parametrize(
