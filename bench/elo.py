@@ -124,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (value := getattr(asked, name)) is not None and value < least:
             parser.error(f"--{name} must be at least {least}, not {value}")
     make_folder(parser, asked.out)
+    picture.check(parser, asked.out / "elo.png")
     made = report.begin("elo", hardware.describe(), {"bots": bots, "most": asked.most, "games": asked.games})
     made |= {"software": hardware.versions(), "matches": [], "ratings": {}}
     # By playouts, so that what is there after a while is of all bots.

@@ -10,6 +10,7 @@ measured on what, at which commit, and the command that measures it again. A pic
 
 import argparse
 import functools
+import importlib.util
 import json
 import pathlib
 import re
@@ -290,6 +291,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m bench.figures", description=__doc__, formatter_class=as_written)
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
+    if not (ROOT / PAGES[0]).exists():
+        parser.error(f"the pages are those of a checkout of jaxgo: there is no {PAGES[0]} beside this package")
+    if importlib.util.find_spec("matplotlib") is None:
+        parser.error("the pictures need matplotlib, which is not installed: pip install 'jaxgo[plot]'")
     try:
         differing: dict[pathlib.Path, Callable[[], object]] = {
             path: functools.partial(path.write_text, new, "utf-8") for path, old, new in pages() if old != new

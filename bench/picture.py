@@ -1,6 +1,7 @@
 """What pictures of reports have in common. Needs matplotlib, the extra `plot`."""
 
 import argparse
+import pathlib
 from collections.abc import Mapping
 
 #: Okabe and Ito's colours, which people with colour blindness tell apart.
@@ -24,13 +25,21 @@ def title_of(made: Mapping[str, object]) -> str:
 def path(text: str) -> str:
     """An `argparse` type: the file of a picture, which can be written."""
     from jaxgo.cli import UsageError
-    from jaxgo.commands import outputs, plots
+    from jaxgo.commands import plots
 
     try:
-        (found,) = outputs.places("the picture", text, [""], plots.SUFFIXES)
+        (found,) = plots.places_of(text, [""], "the picture")
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return str(found)
+
+
+def check(parser: argparse.ArgumentParser, place: pathlib.Path) -> None:
+    """Ends a command with a usage error where the picture that it is to draw in the end could not be written."""
+    try:
+        path(str(place))
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
 
 
 def save(figure, made: Mapping[str, object], path) -> None:

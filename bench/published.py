@@ -201,6 +201,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.games is not None and asked.games < 1:
         parser.error(f"--games must be at least 1, not {asked.games}")
     make_folder(parser, asked.out)
+    for part in PICTURES.keys() & set(parts):
+        picture.check(parser, asked.out / f"{part}.png")
     machine, software, console = hardware.describe(), hardware.versions(), make_console()
     for part in parts:
         made = report.begin(part, machine, {"games": asked.games}) | {"software": software, "results": []}

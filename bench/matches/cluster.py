@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
@@ -65,7 +66,7 @@ class Cluster:
         awaited: dict[Any, tuple[Any, tuple[Match, int] | None]] = {}
         actors: list[Any] = []
         idle: list[Any] = []
-        silent = 0.0
+        silent, begun, told = 0.0, False, False
 
         def begin() -> None:
             actor = ray.remote(num_cpus=self._cores, num_gpus=1 if self._on_gpus else 0)(Player).remote(self._cores)
@@ -82,6 +83,9 @@ class Cluster:
                     silent = 0.0
                     if not any(node["Alive"] for node in ray.nodes()):
                         raise RuntimeError("the cluster is lost: none of its nodes is there any more")
+                    if not told and not begun:
+                        told = True
+                        print("jaxgo match: no worker has begun yet; has the cluster free cores?", file=sys.stderr)
                 for reference in done:
                     actor, game = awaited.pop(reference)
                     number = None if game is None else game[1]
@@ -104,6 +108,7 @@ class Cluster:
                     idle.append(actor)
                     if game is None:
                         del lost[None]
+                        begun = True
                     else:
                         left -= 1
                         yield found
@@ -114,7 +119,6 @@ class Cluster:
         finally:
             for actor in actors:
                 ray.kill(actor)
-
 
     def _ended(self, awaited: dict[Any, tuple[Any, tuple[Match, int] | None]]) -> Iterator[tuple[dict, bytes]]:
         """The games that have ended among what is awaited."""

@@ -24,15 +24,15 @@ _BLACKS, _WHITES = "#2b2b2b", "#d8b878"
 _CURVE, _MARGIN_CURVE = "#2f6db0", "#c4622d"
 
 
-def places_of(given: str, names: Sequence[str]) -> list[pathlib.Path]:
-    """Where --plot has a picture for each game.
+def places_of(given: str, names: Sequence[str], option: str = "--plot") -> list[pathlib.Path]:
+    """Where --plot, or another option of pictures, has one for each game.
 
     Raises:
       UsageError: matplotlib is missing, the format is unknown, or a file cannot be written.
     """
     if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("--plot needs matplotlib, which is not installed: pip install 'jaxgo[plot]'")
-    return places("--plot", given, names, SUFFIXES)
+        raise UsageError(f"{option} needs matplotlib, which is not installed: pip install 'jaxgo[plot]'")
+    return places(option, given, names, SUFFIXES)
 
 
 def save_plot(report: Report, path: str | pathlib.Path) -> None:

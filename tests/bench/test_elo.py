@@ -53,6 +53,14 @@ def test_a_document_a_table_and_a_picture(canned, tmp_path, capsys):
     assert (tmp_path / "elo.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_picture_that_cannot_be_drawn_is_told_before_the_matches(canned, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as ended:
+        elo.main([str(tmp_path)])
+    assert ended.value.code == 2 and not canned
+    assert "the picture needs matplotlib, which is not installed: pip install 'jaxgo[plot]'" in capsys.readouterr().err
+
+
 def test_long_matches_have_fewer_games(canned, tmp_path):
     assert elo.main([str(tmp_path), "--bots", "uct"]) == 0
     assert [games for *_, games in canned] == [400] * 4 + [200] * 3 + [60] * 3
