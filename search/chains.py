@@ -33,7 +33,7 @@ def look_at_chains(own, opp, places, chains, stones):
     for y in range(step - 2):
         mine, theirs, first = own[y + 2] >> 2, opp[y + 2] >> 2, step * (y + 1) + 1
         for x in range(step - 2):
-            places[first + x] = EMPTY - 2 * ((mine >> x) & 1) - 3 * ((theirs >> x) & 1)
+            places[first + x] = MINE if (mine >> x) & 1 else THEIRS if (theirs >> x) & 1 else EMPTY
     for i in range(step, step * step - step):
         if places[i] <= MINE:
             mine = places[i] == MINE

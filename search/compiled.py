@@ -15,13 +15,13 @@ import functools
 import hashlib
 import os
 import pathlib
-import sys
 import threading
 from typing import Any
 
 import numba
 
 from jaxgo.base import constants
+from jaxgo.base.cache import folder_of_jax
 from jaxgo.playing import lanes
 from jaxgo.playing.policies import pattern_table
 from jaxgo.results import sums
@@ -98,7 +98,7 @@ def keep_loops() -> None:
     if not _anywhere:
         return
     with _keeping:
-        place = _place() if _anywhere else None
+        place = folder_of_jax() if _anywhere else None
         folder = None if place is None else _folder(place)
         if folder is None:
             return
@@ -139,16 +139,8 @@ def _forgive(function) -> None:
     cache.load_overload, cache.save_overload = load_if_whole, save_if_possible
 
 
-def _place() -> str | None:
-    """Where jax keeps programs; None where it keeps none, or none on a disk."""
-    place = os.environ.get("JAX_COMPILATION_CACHE_DIR")
-    if not place and "jax" in sys.modules:
-        place = getattr(sys.modules["jax"].config, "jax_compilation_cache_dir", None)
-    return None if not place or "://" in place else place  # jax can keep programs in buckets of the cloud
-
-
 @functools.cache
-def _folder(place: str) -> str | None:
+def _folder(place: pathlib.Path) -> str | None:
     """Where compiled loops are kept there: a folder of this version's own; None where none can be."""
     files = [pathlib.Path(__file__).with_name(f"{name}.py") for name in MODULES]
     files += [pathlib.Path(str(module.__file__)) for module in CONSTANTS]

@@ -97,7 +97,7 @@ class FlatSearch:
 
     def __init__(
         self, position: Position, history, useful: np.ndarray, rule: str, *, komi: float, seed: int, stream: int,
-        resign: float = 0.0, devices=None, policy: Policies = None, restrictions: Restrictions | None = None,
+        resign: float, devices, policy: Policies, restrictions: Restrictions | None,
     ):  # fmt: skip
         self.position, self.history, self.rule, self.komi = position, history, rule, komi
         self.seed, self.stream, self.resign, self.devices, self.policy = seed, stream, resign, devices, policy

@@ -34,7 +34,6 @@ class Samples:
     """int [n]: how often each counts."""
     groups: np.ndarray
     """int [n]: 0 those of the root, or the number of the move that they are of."""
-    komi: float
     seed: object
     policy: Policies = None
     """Whom the playouts ask for their moves."""
@@ -57,7 +56,7 @@ class Samples:
         if not forgotten:
             return of_known[0]
         rest = cls.without_tree(search.position, search.seed, [moves[group] for group in forgotten])
-        rest = dataclasses.replace(rest, groups=np.array(forgotten)[rest.groups], komi=search.komi)
+        rest = dataclasses.replace(rest, groups=np.array(forgotten)[rest.groups])
         return rest.after(*of_known)
 
     @classmethod
@@ -65,7 +64,7 @@ class Samples:
         """Samples of nodes, as `sample` gives them for each of some groups."""
         of_nodes = np.repeat(groups, [len(nodes) for nodes, _ in parts])
         nodes, counts = (np.concatenate(columns) for columns in zip(*parts))
-        return cls(search.positions_of(nodes), counts, of_nodes, search.komi, search.seed)
+        return cls(search.positions_of(nodes), counts, of_nodes, search.seed)
 
     def after(self, *others: "Samples") -> "Samples":
         """The samples of others of the same search, and then these."""
@@ -96,7 +95,7 @@ class Samples:
             held = rows < len(self.counts)
             part = self.position[np.minimum(rows, len(self.counts) - 1)]
             found = jaxgo.evaluate(
-                part, PLAYOUTS, komi=self.komi, seed=self.seed, statistics=["ownership"], policy=self.policy, devices=devices
+                part, PLAYOUTS, seed=self.seed, statistics=["ownership"], policy=self.policy, devices=devices
             )
             counts, groups = self.counts[rows[held]], self.groups[rows[held]]
             np.add.at(out, groups, counts[:, None, None] * found.ownership[held])
@@ -119,7 +118,7 @@ class Samples:
             points[: len(moves)] = moves
             starts, each = jax.device_get(starts[np.zeros(len(points), np.int64)].play(points))[: len(moves)], SAMPLES_OF_MOVE
         groups = np.repeat(np.arange(starts.batch), each)
-        return cls(starts[groups], np.ones(len(groups), np.int64), groups, 0.0, seed, policy)
+        return cls(starts[groups], np.ones(len(groups), np.int64), groups, seed, policy)
 
 
 def finished(parts: Generator[None, None, Found], stop: Callable[[], bool]) -> Found | None:

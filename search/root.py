@@ -5,7 +5,6 @@ import functools
 
 import numpy as np
 
-from jaxgo import MoveStatistics
 from jaxgo.results import outcome
 from search.tree import Tree
 
@@ -42,8 +41,6 @@ class RootStatistics:
     """Their mean lead, komi counted."""
     root_lead_stdev: float
     """Their leads' standard deviation."""
-    wins_as_it_stands: bool
-    """Whether the mover wins if the board is scored now."""
 
     @classmethod
     def of(cls, tree: Tree, black: bool, komi: float, losses: int, playouts: int) -> "RootStatistics":
@@ -68,14 +65,7 @@ class RootStatistics:
                 rave_win_rate=rave[1] / (2.0 * rave[0]), playable=tree.open(tree.root) & tree.ready,
                 root_visits=int(total), root_win_rate=float(root["wins"] / (2 * total)), root_lead=root_mean - points,
                 root_lead_stdev=float(np.sqrt(np.maximum(root["squares"] / total - root_mean**2, 0.0))),
-                wins_as_it_stands=tree.ready and result_as_it_stands(tree, black, komi) == outcome.WIN,
             )  # fmt: skip
-
-    def as_move_statistics(self) -> MoveStatistics:
-        """The visits as `jaxgo.MoveStatistics` [1, P], the interface of all one-ply statistics; every playout weighs 1."""
-        visits = self.visits[None, :-1].astype(np.float64)
-        sums = np.stack([visits, visits * np.nan_to_num(self.win_rate[None, :-1]), visits], axis=-1)
-        return MoveStatistics.from_sums(sums, self.root_visits)
 
     def as_json(self, name_of) -> dict:
         """Plain numbers, None for what is not known; a dictionary for each move visited, the most visited first.

@@ -22,7 +22,7 @@ class RootedTree:
       move: what led to it; NONE where that is not known.
     """
 
-    def __init__(self, tree: Tree, position: Position, history: np.ndarray, move: int = NONE):
+    def __init__(self, tree: Tree, position: Position, history: np.ndarray, move: int):
         self.tree, self.position, self.history = tree, position, history
         tree[tree.root]["move"] = move
         # The earlier roots, the last one last: the last ones are those that the tree still holds.

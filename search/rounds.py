@@ -14,7 +14,6 @@ from jaxgo import Leaves, Position
 from jaxgo.results import outcome
 from jaxgo.running import leaf_columns
 from jaxgo.running.leaf_results import Places, Room, Rows
-from jaxgo.running.request import Seed, seed_words
 from search import descent, histories, priors
 from search.backup import strike, take_results, take_round_back
 from search.compiled import plain
@@ -120,14 +119,14 @@ class Rounds:
       device: plays from the leaves.
       settings: what to go by.
       ties: breaks ties.
-      seed: of the playouts.
+      seed: of the playouts, two words.
       in_flight: the most rounds under way at a time.
       stream: of the first leaf that the device plays.
       helpers: threads that work out what a round's leaves earn by weighted credits; 1 for none beside that of the tree.
     """
 
     def __init__(
-        self, device: Device, settings: Settings, ties: Ties, seed: Seed, in_flight: int, stream: int = 0, helpers: int = 1
+        self, device: Device, settings: Settings, ties: Ties, seed: tuple[int, int], in_flight: int, stream: int, helpers: int
     ):
         self._device, self._settings, self._ties, self._in_flight = device, settings, ties, in_flight
         self._has_fractions = needs_histories(settings.rule)
@@ -137,7 +136,7 @@ class Rounds:
         """Whether as many rounds are under way as may be; None where that is to be looked at anew."""
         self._tried = False
         """Whether it is known that the root has moves with results."""
-        self._seed_words, self._streams = seed_words(seed), stream
+        self._seed, self._streams = seed, stream
         #: Seconds spent choosing, waiting for the device, and adding results.
         self.seconds = {"select": 0.0, "wait": 0.0, "back up": 0.0}
 
@@ -171,7 +170,7 @@ class Rounds:
             device.playouts, settings.losses, self._black, int(win), int(draw), settings.cleanup, credit, settings.rule.strict,
             avoid, allow, limits.allowed.astype(np.bool_), int(max(avoid.max(), allow.max())), _places(tree.size),
         ))  # fmt: skip
-        self._constants = plain(Constants(int(win), int(draw), *(int(x) for x in self._seed_words)))
+        self._constants = plain(Constants(int(win), int(draw), *self._seed))
         self._rule = plain(settings.rule.numbers)
         self._num_columns = leaf_columns.number(tree.size)
         self._nothing = _nothing(tree.size, device.playouts if device.moves else 0)

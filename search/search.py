@@ -19,7 +19,7 @@ from jaxgo.base.constants import INT32_MAX
 from jaxgo.base.processor import usable_cores
 from jaxgo.playing.policies.in_order import InOrder, Policies, asks, each_of
 from jaxgo.playing.policies.policy import PolicyForm
-from jaxgo.running.request import check_seed
+from jaxgo.running.request import check_seed, seed_words
 from search import root, round_size
 from search.choice import MOST_VISITS
 from search.descent import Ties
@@ -57,7 +57,7 @@ class Search:
         to keep up, 1024 on 9x9.
       visits: about how many playouts the search is meant for, if that is known: up to 131,072 are in rounds as on CPUs, on
         every device. It is no limit, `run` has that.
-      seed: an int in [0, 2**64).
+      seed: an int in [0, 2**64), or a jax key.
       history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
         to repeat.
       memory: bytes that the tree's nodes may take; a full tree forgets the leaves that it has not visited for longest. In a long
@@ -145,10 +145,7 @@ class Search:
         if device is not None:
             self._device: Device = device.share(size, self.num_leaves, self.playouts_per_leaf, moves=moves, policy=policy)
         else:
-            self._device = Leaves(
-                size, self.num_leaves, self.playouts_per_leaf, komi=self.komi, seed=self.seed, devices=devices, moves=moves,
-                policy=policy,
-            )  # fmt: skip
+            self._device = Leaves(size, self.num_leaves, self.playouts_per_leaf, devices=devices, moves=moves, policy=policy)
         self._kind = None
         """What programs are compiled for."""
         if device is None:
@@ -158,10 +155,11 @@ class Search:
         """Moves to avoid or to keep to, None without."""
         young = round_size.of_young_trees(size, rounds, sized_for)
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, self.virtual_losses, young, restrictions)
-        ties = Ties(self.seed if isinstance(self.seed, int) else 0, size * size + 1)
+        low, high = seed_words(self.seed)
+        ties = Ties(high << 32 | low, size * size + 1)
         stream = checks.integer("stream", stream, 0, INT32_MAX)
         helpers = len(usable_cores()) // 2 if device is None else 1
-        self._rounds = Rounds(self._device, settings, ties, seed, self.in_flight, stream, helpers)
+        self._rounds = Rounds(self._device, settings, ties, (low, high), self.in_flight, stream, helpers)
         self._plant(position, history)
 
     # What a program asks.
@@ -188,7 +186,8 @@ class Search:
 
     @property
     def visits(self) -> int:
-        """Playouts that the root has had, those kept from earlier moves included."""
+        """Playouts that the root has had, those kept from earlier moves and those of rounds under way included; these have no
+        results yet (`statistics` counts without them)."""
         return self.tree.root_visits
 
     @property

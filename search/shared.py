@@ -4,7 +4,8 @@ A young tree asks for few leaves at a time, which would leave a device of thousa
 several searches ask for are put into one call of `jaxgo.Leaves`. A leaf's playouts depend on nothing but its seed and stream, so
 that a search gets the same results as on a device of its own. Searches may belong to owners, who take turns.
 
-Nothing here locks: one thread drives all searches of a device, step by step (`Search.launch`, `Search.finish`).
+One thread drives all searches of a device, step by step (`Search.launch`, `Search.finish`); so nothing is locked but the count of
+a call's parts, which the device's threads finish.
 """
 
 import collections
@@ -114,11 +115,6 @@ class SharedLeaves:
     def size(self) -> int:
         """Of the board."""
         return self._leaves.size
-
-    @property
-    def busy(self) -> bool:
-        """Whether a call is under way."""
-        return bool(self._under_way)
 
     def compile(self) -> None:
         """Compiles what the device needs."""

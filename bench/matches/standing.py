@@ -39,8 +39,9 @@ def standing(games: Sequence[dict]) -> dict:
     }  # fmt: skip
 
 
-def wilson(score: float, games: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson score interval of a proportion (Edwin B. Wilson, 1927), 95 % by default."""
+def wilson(score: float, games: int) -> tuple[float, float]:
+    """The Wilson score interval of a proportion (Edwin B. Wilson, 1927), 95 %."""
+    z = 1.959964
     centre = (score + z * z / (2 * games)) / (1 + z * z / games)
     half = z / (1 + z * z / games) * math.sqrt(score * (1 - score) / games + z * z / (4 * games * games))
     return max(0.0, centre - half), min(1.0, centre + half)

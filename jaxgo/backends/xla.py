@@ -180,7 +180,7 @@ def _pairs_of_points(g: Geometry, log: tuple[jax.Array, ...]) -> tuple[jax.Array
     return tuple(points(word >> half) & mask | points(word & mask) << half for word in log)
 
 
-def _leaves(lanes: Lanes, item: jax.Array, slot_item: jax.Array) -> jax.Array:
+def _leaves(lanes: Lanes, slot_item: jax.Array) -> jax.Array:
     """int32, 1 where a lane's playout is over, or it has none, and its slot is free."""
     over = is_over(lanes.passes, lanes.plies_left)
     return (over & (slot_item == np.int32(NO_ITEM))).astype(jnp.int32)
@@ -193,7 +193,7 @@ def _change_over(
 
     With `in_loop`, for boards of too many words for one loop, the parts are put into loops of their own.
     """
-    leave = _leaves(lanes, item, slot_item)
+    leave = _leaves(lanes, slot_item)
     parts = (functools.partial(playout.results, g), lanes, black)
     result = in_loop(*parts) if in_loop else parts[0](*parts[1:])
     wants = None if lanes.memory is None else lanes.memory.wants

@@ -73,7 +73,7 @@ class Asked(NamedTuple):
     """bool: the move must be no self-atari."""
 
 
-def ask(g: Geometry, policy: Ask, lanes: Lanes, points: Board) -> Asked:
+def ask(policy: Ask, lanes: Lanes, points: Board) -> Asked:
     """Of the candidates, those that the policy's first preference names which names any and is heeded, else all of them."""
     memory = lanes.memory
     assert memory is not None

@@ -185,7 +185,7 @@ def tick(g: Geometry, lanes: Lanes, policy: asking.Ask | None = None, waits: jax
     points = candidates(g, lanes.own, lanes.opp, lanes.barred, lanes.dead)
     asked = None
     if policy is not None:
-        asked = asking.ask(g, policy, lanes, points)
+        asked = asking.ask(policy, lanes, points)
         points = asked.points
     move, counter = draw(g, points, lanes.move, lanes.counter, lanes.key)
     plies_left = lanes.plies_left

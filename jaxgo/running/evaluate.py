@@ -94,11 +94,10 @@ def evaluations(
 
 
 def plan(
-    size: int, batch: int, num_playouts: int, statistics: Collection[str] = STATISTICS, *, policy: Policies = None,
-    devices: Devices = None,
-) -> Plan:  # fmt: skip
-    """How `evaluate` would do a job: for programs that must not wait for a compiler in the middle of it."""
-    return _plan(_output(_checked(statistics)), size, batch, num_playouts, policy, devices)
+    size: int, batch: int, num_playouts: int, statistics: Collection[str] = STATISTICS, *, devices: Devices = None
+) -> Plan:
+    """How `evaluate` would do a job of uniform playouts: for programs that must not wait for a compiler in the middle of it."""
+    return _plan(_output(_checked(statistics)), size, batch, num_playouts, None, devices)
 
 
 def plan_of_pieces(

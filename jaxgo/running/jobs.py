@@ -20,12 +20,11 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-import jaxgo
 from jaxgo.backends.backend import Backend
 from jaxgo.backends.choice import backend_of, own_of, teams_of
 from jaxgo.backends.programs import Programs
 from jaxgo.backends.xla import log_width
-from jaxgo.base import forms, threads
+from jaxgo.base import forms, source, threads
 from jaxgo.base.constants import max_plies
 from jaxgo.base.promise import Promise
 from jaxgo.base.trials import as_by_default
@@ -267,7 +266,7 @@ def results(
                 idle_logs[devices].append(made[1])
 
     def in_step() -> processes.InStep:
-        same = {"the version of jaxgo": jaxgo.__version__, "the call": output.call} | request.arguments()
+        same = {"the version of jaxgo": source.version(), "the call": output.call} | request.arguments()
         return processes.InStep(request.workers, same, groups, lambda group: begin(group, request.workers), end)
 
     done = 0

@@ -1,7 +1,8 @@
 """What a device is asked of leaves: uint32, a row for each thing that is said and a column for each leaf.
 
 The first rows are the words of the stones of the player to move, and of the other's (see `jaxgo.board.geometry`); the others, in
-this order after them, numbers. Negative ones are as they are in int32.
+this order after them, numbers. Negative ones are as they are in int32. Up to the stream they are the columns of the position
+(`jaxgo.playing.wire.columns_of`).
 """
 
 from jaxgo.board.geometry import geometry

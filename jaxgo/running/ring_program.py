@@ -23,7 +23,7 @@ from jaxgo.playing import playout, wire
 from jaxgo.playing.lanes import LOGGED, Wants
 from jaxgo.playing.playout import NO_ITEM, Job, Ready
 from jaxgo.playing.policies.policy import Policy, PolicyForm
-from jaxgo.playing.wire import Records, columns_of, num_columns_of_position, table_of
+from jaxgo.playing.wire import Records, columns_of, table_of
 from jaxgo.running import leaf_columns, leaf_results
 
 #: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long: young trees wait for them less on
@@ -68,7 +68,7 @@ class State(NamedTuple):
 
     flight: xla.Flight
     table: jax.Array | np.ndarray
-    """uint32 [places * leaves, columns]: the move to each leaf, its position, bounds and seed."""
+    """uint32 [places * leaves, columns], as `jaxgo.running.leaf_columns` says, but of the position after the move to the leaf."""
 
 
 class Found(NamedTuple):
@@ -183,8 +183,9 @@ def _step(
     """
     g, size, wants = geometry(shape.size), shape.size, _wants(shape)
     place, count, oldest, awaited = numbers[1:5]
-    table = state.table
-    positions, rows = _arrive(shape, g, columns)
+    table, words = state.table, 2 * g.num_words
+    move = words + leaf_columns.MOVE
+    positions, rows = _arrive(g, columns)
     kept = lax.dynamic_update_slice(table, rows, (place * np.int32(shape.leaves), np.int32(0)))
     table = jnp.where(count > np.int32(0), kept, table)
     ends = jnp.cumsum(numbers[5:], dtype=jnp.int32) * np.int32(shape.playouts)
@@ -197,12 +198,13 @@ def _step(
         at = lax.rem(at + oldest, np.int32(PLACES))
         number = number - start
         leaf = jnp.minimum(at * np.int32(shape.leaves) + lax.div(number, np.int32(shape.playouts)), np.int32(len(table) - 1))
-        move, *row, seed, more_seed = tuple(table[leaf].T)
+        row = tuple(table[leaf].T)
+        seed, more_seed = row[words + leaf_columns.SEED :]
         playout_number = lax.rem(number, np.int32(shape.playouts))
         item = at * np.int32(shape.room) + playout_number * np.int32(shape.leaves) + lax.div(number, np.int32(shape.playouts))
         item = jnp.where(number + start < ends[-1], item, np.int32(NO_ITEM))
-        last = move.astype(jnp.int32) if wants is not None and wants.last else None
-        return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:-2], last)
+        last = row[move].astype(jnp.int32) if wants is not None and wants.last else None
+        return playout.ready_from(g_playing, (seed, more_seed), playout_number, item, row[:move], last)
 
     g_playing = playing_geometry(size)
     first = oldest * np.int32(shape.room)
@@ -230,20 +232,23 @@ def _whole_step(
 ) -> tuple[tuple[()], Found]:
     """A call that plays all of the new leaves' playouts; the rest as in `_step`."""
     g, longest = geometry(shape.size), max_plies(shape.size)
-    positions, rows = _arrive(shape, g, columns)
+    positions, rows = _arrive(g, columns)
+    words = 2 * g.num_words
+    move = words + leaf_columns.MOVE
     lanes = backend.lanes_for(backend.most_lanes(shape.size), shape.room)
     job = Job(shape.playouts, None, numbers[2], jnp.int32(shape.playouts), jnp.int32(longest))
     how: dict[str, Any] = {"lanes": lanes, "longest": longest, "first_plays": True, "moves": shape.moves, "policy": policy}
-    columns = jnp.stack([*wire.of_playouts(tuple(rows[:, 1:-4].T), 0, shape.playouts), *rows[:, -2:].T])
-    records = backend.play_all(g, columns, job, **how, last=rows[:, 0].astype(jnp.int32))
+    seeds = rows[:, words + leaf_columns.SEED :]
+    columns = jnp.stack([*wire.of_playouts(tuple(rows[:, :move].T), 0, shape.playouts), *seeds.T])
+    records = backend.play_all(g, columns, job, **how, last=rows[:, move].astype(jnp.int32))
     each = shape.leaves, shape.playouts
     records = jax.tree.map(lambda x: jnp.swapaxes(x.reshape(*each, *x.shape[1:]), 0, 1).reshape(x.shape), records)
     return (), _found(shape, g, positions, records, rows)
 
 
-def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
+def _arrive(g: Geometry, columns: jax.Array) -> tuple[Position, jax.Array]:
     """The leaves, after their moves, and what the table is to hold of them, uint32 [leaves, .]."""
-    num = num_columns_of_position(g)
+    num = 2 * g.num_words + leaf_columns.MOVE
     own, opp, ko, passes, black, streams = table_of(tuple(columns[:num]))
     is_black = black != np.int32(0)
     to_play = jnp.where(is_black, np.int8(BLACK), np.int8(-BLACK))
@@ -251,13 +256,14 @@ def _arrive(shape: Shape, g: Geometry, columns: jax.Array) -> tuple[Position, ja
     before = Position(*stones, to_play, ko.astype(jnp.int16), passes.astype(jnp.int8), g.size)
     move = columns[num].astype(jnp.int32)
     after = dynamics.played(before, jnp.maximum(move, np.int32(0)), move != np.int32(STAY))
-    return after, jnp.stack([columns[num], *columns_of(after, streams), *columns[num + 1 :]], axis=1)
+    return after, jnp.stack([*columns_of(after, streams), *columns[num:]], axis=1)
 
 
 def _found(shape: Shape, g: Geometry, positions: Position, records: Records, rows: jax.Array) -> Found:
     """What a call gives: of its new positions, and of playouts from the positions whose rows of the table are given."""
-    black, bounds = rows[:, -6] != np.uint32(0), rows[:, -4:-2].astype(jnp.int32)
-    sums, first_plays, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds)
+    numbers = rows[:, 2 * g.num_words :]
+    black, bounds = numbers[:, leaf_columns.BLACK] != np.uint32(0), numbers[:, leaf_columns.WIN : leaf_columns.SEED]
+    sums, first_plays, results = leaf_results.reduce(g, lax.optimization_barrier(records), black, bounds.astype(jnp.int32))
     found = Found(leaf_results.describe(g, positions), sums, first_plays)
     if shape.moves:
         assert records.events is not None

@@ -31,7 +31,7 @@ class Rings:
       policy: the arrays of the policy that the playouts ask.
     """
 
-    def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray] = ()):
+    def __init__(self, shape: Shape, devices: Sequence[jax.Device], policy: Sequence[np.ndarray]):
         backends = [backend_of(device) for device in devices]
         self._fly = all(ring_program.flies(shape, backend) for backend in backends)
         self._line, self._share = Line(), -(-shape.leaves // len(devices))

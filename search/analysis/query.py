@@ -32,7 +32,7 @@ _NUMBERS = re.compile(r"\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": 0}
 _UNUSED = "Unexpected or unused field, do you have a typo?"
 #: The most playouts of a position, so that a sum of them is exact.
-MOST_VISITS = 10**9
+MOST_PLAYOUTS = 10**9
 #: A longer time than so many seconds is none; KataGo's clients send 1e20.
 LONGEST = 1e9
 #: Priorities, at least and at most; some clients send the time in milliseconds.
@@ -191,10 +191,10 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
         warnings.append(("rules", warning))
     komi = take.number("komi", rules.komi, -MOST_KOMI, MOST_KOMI)
     turns, priorities = _turns(take, len(moves))
-    settings, visits = take.mapping("overrideSettings", {}), take.integer("maxVisits", None, 1, MOST_VISITS)
+    settings, visits = take.mapping("overrideSettings", {}), take.integer("maxVisits", None, 1, MOST_PLAYOUTS)
     override = fields.Fields(settings, "overrideSettings")
-    of_settings = override.integer("maxVisits", None, 1, MOST_VISITS)
-    limits = [of_settings if visits is None else visits, override.integer("maxPlayouts", None, 1, MOST_VISITS)]
+    of_settings = override.integer("maxVisits", None, 1, MOST_PLAYOUTS)
+    limits = [of_settings if visits is None else visits, override.integer("maxPlayouts", None, 1, MOST_PLAYOUTS)]
     visits = min((limit for limit in limits if limit is not None), default=None)
     perspective = override.one_of("reportAnalysisWinratesAs", "BLACK", tuple(_PERSPECTIVES), any_case=True)
     seconds = override.number("maxTime", None, 0.0, 1e20)
@@ -207,7 +207,7 @@ def read_query(asked: dict) -> tuple[Query, list[tuple[str, str]]]:
     query = Query(
         id=identity, size=size, stones=stones, first=first, moves=moves, turns=turns, priorities=priorities, rules=rules,
         komi=komi, visits=visits, seconds=None if seconds is None or seconds > LONGEST else seconds,
-        playouts=take.integer("playouts", None, 1, MOST_VISITS), seed=take.integer("seed", None, 0, 2**63),
+        playouts=take.integer("playouts", None, 1, MOST_PLAYOUTS), seed=take.integer("seed", None, 0, 2**63),
         perspective=_PERSPECTIVES[perspective],
         wanted=Wanted(
             line=1 + take.integer("analysisPVLen", line, 1, 1000), pv_visits=pv_visits, pv_edge_visits=pv_visits,

@@ -21,6 +21,8 @@ from search.collection.store import manifest_of, part_files
 from search.collection.tables import as_text, facts_in
 
 _COLUMNS = ["game", "variation", "ply", "move", "result", "size", "to_play", "over", "win_rate", "win_rate_error"]
+#: Games that are named.
+MOST_GAMES = 200
 #: What a game's result may be, by its first letter.
 _WINNERS = {"B": "black", "W": "white", "0": "draw", "D": "draw", "J": "draw"}
 
@@ -112,14 +114,13 @@ class Digest:
     """The first of them."""
 
 
-def digest(folder: str, *, most: int = 20, opening: int = 6, most_games: int = 200) -> Digest:
+def digest(folder: str, *, most: int = 20, opening: int = 6) -> Digest:
     """Reads a collection, complete or not.
 
     Args:
       folder: its folder.
       most: swings, openings and rejects to tell of, at most.
       opening: after how many moves openings are told apart; where no game has a position there, after as near to that as one has.
-      most_games: games to name.
 
     Raises:
       store.Unusable: it holds no collection.
@@ -139,7 +140,7 @@ def digest(folder: str, *, most: int = 20, opening: int = 6, most_games: int = 2
         new = [i for i, (game, variation) in enumerate(zip(rows["game"], rows["variation"]))
                if (rows["game"][i - 1] if i else last and last["game"]) != game and variation == 0]  # fmt: skip
         games += len(new)
-        names += [rows["game"][i] for i in new][: max(0, most_games - len(names))]
+        names += [rows["game"][i] for i in new][: max(0, MOST_GAMES - len(names))]
         results.update(winner(rows["result"][i]) for i in new)
         for swing in _swings(path, rows, last):
             (heapq.heappush if len(swings) < most else heapq.heappushpop)(swings, swing)

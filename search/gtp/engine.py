@@ -12,6 +12,7 @@ from collections.abc import Callable
 from jaxgo import Position
 from search.gtp import protocol, scoring
 from search.gtp.clock import Clock
+from search.gtp.commands import COMMANDS
 from search.gtp.manners import Resignation
 from search.gtp.options import EngineOptions
 from search.gtp.protocol import Command, Failure, Reply
@@ -39,6 +40,9 @@ class Engine:
       compiled: called after a compilation, while there is time.
     """
 
+    commands = COMMANDS
+    """What it knows, by name."""
+
     def __init__(
         self,
         options: EngineOptions,
@@ -64,13 +68,6 @@ class Engine:
         self.judging = 0.0
         """Seconds that the last judgement took."""
         self._uncounted = 0.0  # when what no clock counts was done last
-
-    @property
-    def commands(self) -> dict[str, Callable]:
-        """What it knows, by name."""
-        from search.gtp.commands import COMMANDS
-
-        return COMMANDS
 
     def obey(self, line: str, received: float | None = None) -> None:
         """Does what a line asks for, and writes one reply; none to a line without a command.

@@ -149,14 +149,13 @@ class Table:
         """The board as text, the last three moves numbered."""
         size, stones = self.size, self.stones
         recent = {point: number for number, (_, point) in enumerate(self.game.moves[-3:], start=1) if point < size * size}
-        letters = [" ".join(COLUMNS[:size])]
-        rows = []
+        rows = [f"   {' '.join(COLUMNS[:size])}"]
         for y in range(size):
             marks = "".join(
                 f"{'.XO'[stones[y, x]]}{recent.get(y * size + x, ' ') if stones[y, x] else ' '}" for x in range(size)
             )  # fmt: skip
             rows.append(f"{size - y:2d} {marks}".rstrip())
-        return "\n".join([f"   {letters[0]}", *rows])
+        return "\n".join(rows)
 
 
 def names(points, size: int) -> str:

@@ -4,7 +4,6 @@ import dataclasses
 import io
 import math
 import sys
-import tokenize
 import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,8 +25,8 @@ RATES = ("num_playouts", "win_rate", "win_rate_error", "margin_mean", "margin_st
 PLAYOUTS, KOMI, SEED = 1_000, 7.5, 0
 #: Ways to pack that bound what they unpack at a time.
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-#: What zipfile and numpy raise of files that are none, headers of arrays included, which are Python's literals.
-_UNREADABLE = (*saved.DAMAGED, SyntaxError, tokenize.TokenError, OSError)
+#: What zipfile and numpy raise of files that are none.
+_UNREADABLE = (*saved.DAMAGED, OSError)
 #: Bytes of an array of the answer, besides its numbers.
 _OF_ARRAY = 300
 

@@ -69,7 +69,10 @@ class Compiling:
 
         None may as long as the program for many is missing, which is compiled meanwhile: they are answered one by one.
         """
-        plan = self._plan(asked.size, MOST_PIECES, asked.statistics)
+        try:
+            plan = self._plan(asked.size, MOST_PIECES, asked.statistics)
+        except ValueError:  # there is no policy for such boards, as will be told
+            return 0
         if plan.is_compiled:
             return MOST_TOGETHER
         with self._access:

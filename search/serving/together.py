@@ -5,6 +5,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 
+from search.analysis import complaints
 from search.serving.boards import Boards
 from search.serving.limits import Refusal
 
@@ -70,7 +71,8 @@ class Together:
     def _room_beside(self, first: Boards) -> int:
         try:
             return self._room(first) - first.work
-        except Exception:  # whatever it is, its evaluation tells
+        except Exception as error:  # a fault of the program; requests go one by one
+            complaints.tell(error)
             return 0
 
     def _settle(self, group: dict[Answer, Boards]) -> None:

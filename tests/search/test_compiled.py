@@ -16,7 +16,7 @@ from search import compiled
 
 FOLDER = pathlib.Path(search.__file__).parent
 #: What compiled functions do not use of what their modules import: Python calls it.
-OF_PYTHON = {"jaxgo.base.checks", "jaxgo.base.memory", "jaxgo.base.promise", "jaxgo.base.saved", "jaxgo.base.threads", "jaxgo.board.geometry"}
+OF_PYTHON = {"jaxgo.base.cache", "jaxgo.base.checks", "jaxgo.base.memory", "jaxgo.base.promise", "jaxgo.base.saved", "jaxgo.base.threads", "jaxgo.board.geometry"}
 
 
 def imported(name: str) -> set[str]:

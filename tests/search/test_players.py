@@ -296,19 +296,15 @@ def test_passing_wins_only_after_a_pass_and_when_ahead():
         assert passing_wins(jaxgo.Position.from_ascii(rows, to_play=to_play, passes=passes), komi) == expected
 
 
-def test_the_bandit_shares_the_interface_of_one_ply_statistics():
-    """UCB1 over the root's moves: visits as weights, the error of a mean of so many playouts; the tree is one move deep."""
+def test_the_bandit_looks_one_move_ahead():
+    """UCB1 over the root's moves: the tree is one move deep."""
     search = Search(jaxgo.Position.empty(5), rule=UCB1(), komi=0.5, leaves=16, playouts_per_leaf=8, depth=1)
     search.run(visits=4000)
-    found = search.statistics().as_move_statistics()
-    tree = search.tree
-    visits = tree.visits(tree.root)[:25]
-    np.testing.assert_array_equal(found.weight[0], visits)
-    np.testing.assert_allclose(found.effective[0], visits)
-    np.testing.assert_allclose(found.error[0], 0.5 / np.sqrt(visits))
-    np.testing.assert_allclose(found.value[0], tree.wins(tree.root)[:25] / (2 * visits))
-    assert search.tree.count == 26
-    assert visits.max() > 3 * visits.min()
+    found, tree = search.statistics(), search.tree
+    np.testing.assert_array_equal(found.visits, tree.visits(tree.root))
+    np.testing.assert_allclose(found.win_rate[:25], tree.wins(tree.root)[:25] / (2 * found.visits[:25]))
+    assert tree.count == 26
+    assert found.visits[:25].max() > 3 * found.visits[:25].min()
 
 
 @pytest.mark.parametrize("bot", ["rave", "uct"])

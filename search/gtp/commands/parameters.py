@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+from jaxgo.backends.choice import workers_of
 from search.gtp import arguments
 from search.gtp.clock import FOR_EVER
 from search.gtp.options import DEFAULT_RESIGN, DEFAULT_VISITS, EngineOptions
@@ -37,8 +38,6 @@ def _set_seconds(options: EngineOptions, text: str) -> dict:
 
 
 def _threads(options: EngineOptions) -> int:
-    from jaxgo.backends.choice import workers_of
-
     return len(workers_of(options.threads))
 
 

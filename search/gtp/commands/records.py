@@ -3,6 +3,7 @@
 import os
 import pathlib
 
+from jaxgo.base import files
 from search.gtp import arguments
 from search.gtp.protocol import SYNTAX_ERROR, Failure
 
@@ -26,7 +27,7 @@ def printsgf(engine, *words: str) -> str:
     if not words or words == ("-",):
         return record.decode("utf-8", "replace")
     try:
-        pathlib.Path(engine.command.rest).write_bytes(record)
+        files.write_output(pathlib.Path(engine.command.rest), record)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise Failure(f"cannot write file: {error}") from None
     return ""
