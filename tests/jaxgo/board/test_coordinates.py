@@ -58,3 +58,9 @@ def test_wrong_arguments():
             point("A1", wrong)
         with pytest.raises(ValueError, match=f"size must be between 2 and 25, not {wrong}"):
             coordinate(0, wrong)
+
+
+def test_star_points_are_those_of_printed_boards():
+    sizes = (2, 4, 5, 7, 8, 9, 12, 13, 17, 18, 19, 25)
+    assert [len(coordinates.star_points(size)) for size in sizes] == [0, 0, 1, 5, 4, 5, 4, 5, 5, 4, 9, 9]
+    assert coordinates.star_points(12)[0] == (2, 2) and coordinates.star_points(13)[0] == (3, 3)

@@ -64,7 +64,7 @@ def test_points_for_handicap_stones_are_no_dead_ones(stated: float, bonus: int, 
 
 @pytest.mark.parametrize(
     ("result", "points"),
-    [("B+14.0", 14.0), ("W+0.5", -0.5), ("w+3,5", -3.5), ("B+R", None), ("W+T", None), ("0", 0.0), ("Draw", 0.0), ("", None),
+    [("B+14.0", 14.0), ("W+0.5", -0.5), ("w+3,5", -3.5), ("B+R", None), ("W+T", None), ("0", 0.0), ("Draw", 0.0), ("Jigo", 0.0), ("", None),
      ("B+", None), ("B+0", None), ("W+0.0", None), ("Void", None), ("?", None), ("B+inf", None), ("B+nan", None), ("B-3", None)],
 )  # fmt: skip
 def test_results_that_state_points(result: str, points: float | None) -> None:

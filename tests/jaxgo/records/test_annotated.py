@@ -71,3 +71,12 @@ def test_a_move_of_the_root_has_no_place_for_a_better_one() -> None:
 def test_an_empty_board() -> None:
     (root,) = _nodes(annotated(None, 4, {0: Annotation("empty", 0.25)}))
     assert root.get("SZ") == 4 and root.get("C") == "empty" and root.get_raw("SBKV") == b"25.00"
+
+
+def test_what_the_record_marks_itself_stays() -> None:
+    (root,) = _nodes(annotated("(;SZ[5]TW[aa])", 5, {0: Annotation(black=[12], white=[1])}))
+    assert root.get("TW") == {(4, 0)} and not root.has_property("TB")
+    _, first = _nodes(annotated("(;SZ[5];B[cc]TE[1])", 5, {1: Annotation(bad=True)}))
+    assert first.has_property("TE") and not first.has_property("BM")
+    (root,) = _nodes(annotated("(;SZ[5]C[hello \n\n])", 5, {0: Annotation("more")}))
+    assert root.get("C") == "hello\n\nmore"

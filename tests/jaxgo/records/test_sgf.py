@@ -292,7 +292,7 @@ def test_what_is_said_of_a_record_moves_no_cursor() -> None:
     ("charset", "codec", "black"),
     [
         ("Shift_JIS", "shift_jis", "本因坊秀予"), ("shift-jis", "cp932", "十段"), ("Big5", "big5", "許家元"),
-        ("big5", "big5", "周俊勳許"), ("GB2312", "gbk", "榎乗"), ("GB18030", "gb18030", "榎乗𠀀"), ("EUC-JP", "euc_jp", "秀予"),
+        ("big5", "big5", "周俊勳許"), ("Big5", "cp950", "碁許"), ("GB2312", "gbk", "榎乗"), ("GB18030", "gb18030", "榎乗𠀀"), ("EUC-JP", "euc_jp", "秀予"),
         ("ISO-2022-JP", "iso2022_jp", "本因坊"), ("EUC-KR", "euc_kr", "이창호"), ("UTF-8", "utf-8", "許"),
     ],
 )  # fmt: skip
@@ -337,3 +337,28 @@ def test_an_odd_handicap_keeps_no_record_from_being_read(text, stones, remarks):
     record = read_game(f"(;SZ[9]HA[{text}]AB[cc][gg];W[gc])")
     assert record.handicap == stones
     assert record.notes == (f"the game record's handicap, HA[{text}], is left out: it is no number of stones",) * remarks
+
+
+@pytest.mark.parametrize("text", ["(;SZ[9]HA[2];W[cc])", "(;SZ[9]HA[2];W[cc];AB[gg])"])
+def test_a_handicap_must_be_placed_before_the_first_move(text: str) -> None:
+    with pytest.raises(ValueError, match="does not place"):
+        read_game(text)
+
+
+def test_handicaps_of_one_stone_and_of_many() -> None:
+    assert read_game("(;SZ[9]HA[10]AB[aa:ea][ab:eb];W[gg])").handicap == 10
+    assert read_game("(;SZ[5]HA[1])").to_play(0) == BLACK and read_game("(;SZ[5]HA[2]AB[aa][bb])").to_play(0) == WHITE
+
+
+def test_all_branches_of_a_node_are_counted() -> None:
+    assert read_game("(;SZ[5];B[aa](;W[bb])(;W[cc])(;W[dd]))").notes == ("the game has 3 branches; the first is read",)
+
+
+def test_blanks_around_a_move() -> None:
+    assert read_game("(;SZ[5];B[ cc ];W[dd\n])").moves == ((BLACK, 12), (WHITE, 18))
+
+
+@pytest.mark.parametrize(("text", "komi"), [("200", 4.0), ("400", 8.0), ("425", 4.25), ("2000", 20.0), ("2025", None)])
+def test_komi_in_hundredths_of_points_or_of_stones(text: str, komi: float | None) -> None:
+    """From 200 on; of at most 400 they are of stones, which count two points."""
+    assert read_game(f"(;SZ[19]KM[{text}])").komi == komi

@@ -1,6 +1,7 @@
 """Evaluations as values: their sums and rates, adding, saving, copying; and what an interruption leaves."""
 
 import copy
+import dataclasses
 import io
 import json
 import math
@@ -323,3 +324,35 @@ def interruptions() -> None:
 def test_an_interruption_leaves_sums_that_belong_together():
     """Of each playout all sums are there, or none."""
     run_with_devices(1, "from tests.jaxgo.results import test_evaluation as here; here.interruptions()", lightly=True)
+
+
+def evaluated(number, first, positions=None) -> jaxgo.Evaluation:
+    """Playouts of these numbers, without statistics."""
+    positions = jaxgo.Position.empty(5, 2) if positions is None else positions
+    return jaxgo.evaluate(positions, number, first_playout=first, seed=1, statistics=[])
+
+
+def test_parts_that_follow_each_other_in_one_position_alone_stay_two():
+    both = evaluated([10, 10], 0).plus(evaluated(5, [10, 20]))
+    assert len(both.played) == 2
+    assert both.plus(evaluated(5, [30, 12])).num_playouts.tolist() == [20, 20]
+
+
+def test_a_sum_is_complete_if_all_parts_are():
+    first, second = evaluated(10, 0), evaluated(10, 10)
+    half = dataclasses.replace(second, complete=False)
+    assert first.plus(second).complete and not first.plus(half).complete and not half.plus(first).complete
+
+
+def test_parts_of_large_numbers_join():
+    first, *others = (evaluated(128, 128 * i, jaxgo.Position.empty(2)) for i in (0, 2, 1, 3))
+    for other in others:
+        first = first.plus(other)
+    assert [(part.first, part.count) for part in first.played] == [(0, 512)]
+
+
+def test_the_next_playout_of_a_position_without_any_is_the_first():
+    found = evaluated(10, 5)
+    (part,) = found.played
+    part = dataclasses.replace(part, first=np.array([5, 7]), count=np.array([10, 0]))
+    assert dataclasses.replace(found, played=(part,)).next_playout.tolist() == [15, 0]

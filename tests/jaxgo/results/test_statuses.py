@@ -5,14 +5,18 @@ import numpy as np
 import jaxgo
 from jaxgo.results.statuses import ALIVE, DEAD, SEKI, held, settled, statuses
 
-STONES = np.asarray(
-    jaxgo.Position.from_ascii("""
+
+def _board(text: str) -> np.ndarray:
+    """int8 [N, N], of a diagram."""
+    return np.asarray(jaxgo.Position.from_ascii(text).to_array())[0]
+
+
+STONES = _board("""
     X X . O
     . . . O
     O . . X
     . . . .
-""").to_array()
-)[0]
+""")
 
 
 def _owners(x: float, o: float, dead_white: float, dead_black: float) -> np.ndarray:
@@ -81,3 +85,53 @@ def test_what_may_be_saved_or_taken_at_once_is_nobodys_yet() -> None:
     assert {chain[0]: status for chain, status in found}[6] == ALIVE
     assert (owners[0] == 0.9).all() and (owners[1] == -0.9).all()
     assert {x for x in urgent if x[1] in (7, 19)} == {(1, 7), (-1, 7), (1, 19)}
+
+
+def test_neighbours_that_are_undecided_and_short_of_liberties_are_in_seki() -> None:
+    stones = _board("""
+    X .
+    . O
+    """)
+
+    def found(of_black: float, of_white: float) -> list:
+        owners = np.array([[of_black, 0.0], [0.0, -of_white]])
+        return [status for _, status in statuses(stones, owners, owners)]
+
+    assert found(0.4, 0.4) == [SEKI, SEKI] and found(0.4, 0.6) == [ALIVE, ALIVE]
+    assert found(-0.2, 0.9) == [ALIVE, ALIVE] and found(-0.35, 0.9) == [DEAD, ALIVE]
+    three_liberties, nobody = np.array([[1, 0, -1]] * 3, np.int8), np.zeros((3, 3))
+    assert [status for _, status in statuses(three_liberties, nobody, nobody)] == [ALIVE, ALIVE]
+
+
+def test_the_largest_chains_are_the_most_urgent() -> None:
+    """Five chains of White's are in atari, the largest of them the last."""
+    stones = _board("""
+    O X . X O X . . .
+    . . . X . . . . .
+    . . . . . . . X .
+    . . . . . . X O .
+    X . . . . . . X .
+    O . . . . . . . .
+    X . . . X . . . .
+    . X X X O X . . .
+    X O O O . . . . .
+    """)
+    tried = set()
+
+    def owners_of(boards: np.ndarray, to_play) -> np.ndarray:
+        for board in boards:
+            tried.update(np.flatnonzero((board != stones) & (board == 1)).tolist())
+        return np.zeros((len(boards), 9, 9))
+
+    settled(stones[None], owners_of)
+    assert 8 * 9 + 4 in tried
+
+
+def test_the_boards_that_are_given_stay() -> None:
+    stones = _board("""
+    X .
+    . O
+    """)[None]
+    kept = stones.copy()
+    settled(stones, lambda boards, to_play: np.full((len(boards), 2, 2), -0.9))
+    np.testing.assert_array_equal(stones, kept)

@@ -68,3 +68,12 @@ def test_bad_arguments_are_refused_before_anything_is_played(monkeypatch, wrong,
     arguments = dict(position=_positions(), num_playouts=50, komi=KOMI, streams=[0, 1], colours=[1, 1]) | wrong
     with pytest.raises(error, match=re.escape(message)):
         compare(arguments.pop("position"), arguments.pop("num_playouts"), **arguments)
+
+
+def test_the_first_playout_may_be_any_and_draws_count_half() -> None:
+    positions = jaxgo.Position.empty(5, 2).play([12, 0])
+    leads = jaxgo.playouts(positions, 200, streams=[0, 0], first_playout=20).margin.astype(float) - 3
+    assert (leads == 0).any()
+    found = compare(positions, 200, komi=3.0, streams=[0], colours=[1], first_playout=20)
+    np.testing.assert_allclose(found.lead, leads.mean(axis=1)[None])
+    np.testing.assert_allclose(found.win_rate, ((np.sign(leads) + 1) / 2).mean(axis=1)[None])
