@@ -153,7 +153,7 @@ def manifest_of(folder: str) -> dict:
 def part_files(folder: str | os.PathLike) -> Iterator[tuple[int, pathlib.Path]]:
     """(number, file) of the parts that a folder holds, in order of board size and number."""
     places = [path for path in pathlib.Path(folder).iterdir() if _FOLDER.fullmatch(path.name)]
-    for place in sorted(places, key=lambda path: len(path.name) * 100 + int(path.name.partition("x")[0])):
+    for place in sorted(places, key=lambda path: int(path.name.partition("x")[0])):
         found = [(int(match[1]), path) for path in place.iterdir() if (match := _PART.fullmatch(path.name))]
         yield from sorted(found)
 

@@ -1,5 +1,6 @@
 """What programs are told of a position: the same of the same search, in both protocols, with a tree and without one."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from jaxgo.board.coordinates import point
 from search.analysis import searches
 from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
-from search.analysis.replies import of_findings
+from search.analysis.replies import _hashes, of_findings
 from search.analysis.work import tasks_of
 from search.findings import Findings, Wanted
 from search.gtp import reports
@@ -178,3 +179,18 @@ def test_moves_that_have_not_been_tried_come_last():
     infos = Findings.of(flat, Wanted(least_moves=26)).infos
     assert [info["order"] for info in infos] == list(range(26))
     assert any(info["visits"] == 0 for info in infos)
+    assert all(info["utilityLcb"] == pytest.approx(2 * info["lcb"] - 1) for info in infos)
+
+
+def test_hashes_tell_a_ko_and_the_player_to_move_apart():
+    ko = jaxgo.Position.from_ascii("""
+        . X O . .
+        X O . O .
+        . X O . .
+        . . . . .
+        . . . . .
+    """).play(np.array([7]))
+    stones = np.asarray(ko.to_array())[0]
+    free, other = (jaxgo.Position.from_array(stones, to_play=colour) for colour in (-1, 1))
+    assert np.asarray(ko.ko)[0] == 6
+    assert len({_hashes(jax.device_get(x))[0] for x in (ko, free, other)}) == 3

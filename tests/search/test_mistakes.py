@@ -4,7 +4,9 @@ import importlib.metadata
 import math
 import pathlib
 import tomllib
+import types
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -50,3 +52,26 @@ def test_the_judge_plugs_in(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [importlib.metadata.EntryPoint(name, value, mistakes.GROUP) for name, value in points.items()]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [x for x in entries if x.group == group])
     assert mistakes.judge_named("search") is by_search
+
+
+def test_what_seems_to_lose_most_is_tried_first(monkeypatch):
+    tried = []
+
+    class Searches:
+        """Of positions that are even, but for one in which the other player has erred."""
+
+        def __init__(self, *_):
+            pass
+
+        def of(self, k: int) -> tuple[int, float]:
+            return 24, 0.9 if k == 3 else 0.5
+
+        def loss(self, k: int, better: int) -> mistakes.Loss:
+            tried.append(k)
+            return mistakes.Loss(k + 1, 1, 0, better, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+
+    monkeypatch.setattr("search.mistakes._Searches", Searches)
+    monkeypatch.setattr("search.mistakes.moves_to_judge", lambda asked: np.arange(5))
+    asked = _asked(read_game("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])"))
+    by_search(asked, None, 1, types.SimpleNamespace(compiles=lambda: None))
+    assert tried[0] == 2

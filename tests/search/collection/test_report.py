@@ -1,5 +1,6 @@
 """`jaxgo report`: swings, openings and curves, of tables whose figures are known."""
 
+import collections
 import html.parser
 import json
 import os
@@ -13,7 +14,7 @@ import pytest
 from jaxgo.base import files
 from jaxgo.cli import main
 from search.collection import pictures
-from search.collection.digest import curves, digest, winner
+from search.collection.digest import Opening, curves, digest, winner
 from search.collection.inputs import Reject
 from search.collection.settings import Settings
 from search.collection.store import Store
@@ -68,6 +69,18 @@ def test_openings_are_counted_by_result(folder: pathlib.Path) -> None:
     (opening,) = digest(str(folder), opening=2).openings
     assert (opening.games, opening.score, round(opening.win_rate, 3)) == (2, 0.5, 0.55)
     assert digest(str(folder), opening=30).openings[0].ply == 4, "the ply nearest to what was asked for"
+    assert sum(opening.games for opening in digest(str(folder), opening=3).openings) == 2, "variations are no games"
+    assert Opening(5, 2, "." * 25, collections.Counter(black=1, white=1, draw=2)).score == 0.5, "draws count half"
+
+
+def test_a_game_that_goes_on_after_two_passes(tmp_path: pathlib.Path) -> None:
+    """What it was worth while it was over is no swing."""
+    rows = [_row("c", 0, 0.5), _row("c", 1, 0.5, passes=1), _row("c", 2, 1.0, over=True, passes=2), _row("c", 3, 0.4)]
+    with Store(str(tmp_path), SETTINGS) as store:
+        sink = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema(5)), sink)
+        store.add(0, 5, sink.getvalue().to_pybytes())
+    assert digest(str(tmp_path)).swings == []
 
 
 def test_turned_openings_are_one(tmp_path: pathlib.Path) -> None:
@@ -87,7 +100,7 @@ def test_curves_are_of_main_lines_in_play(folder: pathlib.Path) -> None:
 
 
 def test_results_of_records() -> None:
-    told = {"B+3.5": "black", "w+R": "white", "0": "draw", "Draw": "draw", "Void": "?", None: "?"}
+    told = {"B+3.5": "black", "w+R": "white", "0": "draw", "Draw": "draw", "Jigo": "draw", "Void": "?", None: "?"}
     assert {result: winner(result) for result in told} == told
 
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from search.collection.settings import Settings
-from search.collection.store import MANIFEST, Store, Unusable, Unwritable, manifest_of
+from search.collection.store import MANIFEST, Store, Unusable, Unwritable, manifest_of, part_files
 from tests.search.collection.games import COMMON, in_a_sandbox, random_games
 
 SETTINGS = Settings(playouts=10)
@@ -87,3 +87,10 @@ def test_a_full_disk_and_a_read_only_folder_are_told(tmp_path: pathlib.Path, pre
     assert f"status {status}" in done.stdout and message in done.stderr, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
     assert ".part" not in done.stdout, "nothing half-written is left"
+
+
+def test_parts_are_in_order_of_board_size(tmp_path: pathlib.Path) -> None:
+    for size in (13, 9):
+        (tmp_path / f"{size}x{size}").mkdir()
+        (tmp_path / f"{size}x{size}" / "000001.parquet").touch()
+    assert [path.parent.name for _, path in part_files(tmp_path)] == ["9x9", "13x13"]

@@ -312,3 +312,17 @@ def test_a_clock_that_is_told_by_what_is_left_begins_when_all_is_compiled(monkey
     monkeypatch.setattr(client.engine, "prepare", lambda: prepared.append(client.engine.clock))
     client.ok("time_left b 10 0")
     assert prepared == [client.engine.clock]
+
+
+@pytest.mark.parametrize("kind", ["byoyomi", "canadian"])
+def test_overtime_of_no_periods_is_none(kind):
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok(f"kgs-time_settings {kind} 10 30 0")
+    assert client.engine.clock.budget(1, 25, 0) < 10
+
+
+def test_main_time_never_grows_beyond_its_cap():
+    clock = Clock(System("fischer-capped", 10.0, increment=5.0, most_main=12.0))
+    clock.spend(1, 1.0)
+    assert clock.left(1).main == 12

@@ -455,3 +455,30 @@ def test_pondering_that_breaks_ends_without_a_word_to_the_client(monkeypatch, ca
     assert "ZeroDivisionError" in capsys.readouterr().err
     assert not client.engine.may_ponder
     assert client.ok("genmove w")
+
+
+def test_a_threshold_outlives_that_resigning_is_allowed_again():
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok("kata-set-param resignThreshold -0.8")
+    client.ok("kata-set-param allowResignation true")
+    assert client.ok("kata-get-param resignThreshold") == "-0.8"
+
+
+def test_the_map_of_first_plays_is_the_movers():
+    client = Client(None, seed=3)
+    client.engine.prepare = lambda: None
+    client.ok("boardsize 5")
+    client.ok("komi 10")
+    client.play("b C3")
+    found = jaxgo.evaluate(client.engine.table.game.position, 2_000, komi=10, seed=3)
+    visits, wins = found.amaf_visits[0, 1], found.amaf_wins[0, 1]
+    better = np.where(visits > 0, wins / np.maximum(visits, 1) - (1 - found.win_rate[0]), 0)
+    told = np.array([[float(x) for x in row.split()] for row in client.ok("jaxgo-amaf").split("\n")])
+    np.testing.assert_allclose(told, better / np.abs(better).max(), atol=1e-3)
+
+
+def test_the_score_for_referees_is_blacks_after_whites_move_too():
+    client = Client(5, visits=64, komi=-60)
+    client.ok("genmove w")
+    assert client.ok("ref-score") == "1.000000"

@@ -230,3 +230,20 @@ def test_two_stones_have_an_opening_too_and_it_is_whites():
             table.game.moves[:] = [(1, 81)] * ply
             found.append(resigns(table, colour, choice(table, 0.01)))
         assert found.index(True) == expected
+
+
+def test_the_game_before_the_move_that_was_taken_back_does_not_count():
+    """Nor does the rate where it was noted."""
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok("boardsize 5")
+    table, resigns = client.engine.table, client.engine.resignation
+    resigns._rate = 0.9
+    for black, white in (("A5", "B5"), ("C5", "D5")):
+        client.play(f"b {black}", f"w {white}")
+        assert not resigns(table, 1, choice(table, 0.01))
+    client.play("b C4", "w D4")
+    client.ok("undo")
+    client.ok("undo")
+    client.play("b C3", "w D3")
+    assert not resigns(table, 1, choice(table, 0.01))
