@@ -51,7 +51,12 @@ def descend(root: Node) -> list[Node]:
 
 def search(position: jaxgo.Position, playouts: int, komi: float = 7.5) -> Node:
     """The tree after so many playouts."""
-    device = jaxgo.Leaves(position.size, LEAVES, PLAYOUTS, komi=komi)
+    with jaxgo.Leaves(position.size, LEAVES, PLAYOUTS, komi=komi) as device:
+        return grown(device, position, playouts)
+
+
+def grown(device: jaxgo.Leaves, position: jaxgo.Position, playouts: int) -> Node:
+    """The same, by leaves that this device plays."""
     words, ko, passes, black = jaxgo.Leaves.arguments_of(position)
     root, stream = Node(jaxgo.STAY, visits=1), 1
     root.row = device.gather(device.submit(words, ko, passes, black, [jaxgo.STAY], [0]))
@@ -76,7 +81,6 @@ def search(position: jaxgo.Position, playouts: int, komi: float = 7.5) -> Node:
             won = float(found.wins[i]) / 2  # of the player to move at the leaf, who is not the one who moved there
             for depth, node in enumerate(reversed(path)):
                 node.wins += PLAYOUTS - won if depth % 2 == 0 else won
-    device.close()
     return root
 
 

@@ -42,7 +42,9 @@ class Game:
         self.moves: list[tuple[int, int]] = []
         """(colour, point) of each move, P for a pass."""
         self._hashes = np.array(position.hash())  # of the positions in order, and room for more
-        self._seen = collections.Counter(hash_numbers(earlier, "earlier").tolist())
+        before = hash_numbers(earlier, "earlier")
+        self._before = np.stack([before >> np.uint64(32), before & np.uint64(0xFFFFFFFF)], axis=1).astype(np.uint32)
+        self._seen = collections.Counter(before.tolist())
         self._seen.update(hash_numbers(self._hashes).tolist())
 
     @classmethod
@@ -81,8 +83,10 @@ class Game:
 
     @property
     def history(self) -> np.ndarray:
-        """uint32 [n, 2]: hashes of the earlier positions."""
+        """uint32 [n, 2]: hashes of the earlier positions, those before the game's first included."""
         earlier = self._hashes[: len(self.moves)]
+        if len(self._before):
+            earlier = np.concatenate([self._before, earlier])
         earlier.flags.writeable = False
         return earlier
 
@@ -209,7 +213,8 @@ def _number(one_hash: np.ndarray) -> int:
 
 
 def hash_numbers(hashes, name: str = "history") -> np.ndarray:
-    """uint64 [n] of the hashes of a game's earlier positions, uint32 [n, 2] as `Position.hash` gives them, or None for none.
+    """uint64 [n] of the hashes of a game's earlier positions: uint32 [n, 2] as `Position.hash` gives them, the upper half first,
+    uint64 [n] as `LeafResults.hash`, or None for none.
 
     `name` is the argument's, for what is raised.
 
@@ -218,17 +223,18 @@ def hash_numbers(hashes, name: str = "history") -> np.ndarray:
     """
     if hashes is None:
         return np.empty(0, np.uint64)
+    wanted = "hashes of positions (see Position.hash), uint32 [n, 2] or uint64 [n]"
     try:
         hashes = np.asarray(hashes)
     except (TypeError, ValueError):  # such as positions
         what = type(hashes[0] if isinstance(hashes, (list, tuple)) and hashes else hashes).__name__
-        raise TypeError(f"{name} must be hashes of positions (see Position.hash), uint32 [n, 2], not {what}") from None
+        raise TypeError(f"{name} must be {wanted}, not {what}") from None
     if not hashes.size and hashes.dtype != object:  # an empty list is of floats
         return np.empty(0, np.uint64)
     if hashes.dtype == np.uint64 and hashes.ndim == 1:
         return hashes
     if hashes.ndim != 2 or hashes.shape[1] != 2 or hashes.dtype != np.uint32:
-        raise ValueError(f"{name} must be hashes of positions, uint32 [n, 2], not {hashes.dtype} {list(hashes.shape)}")
+        raise ValueError(f"{name} must be {wanted}, not {hashes.dtype} {list(hashes.shape)}")
     return hashes[:, 0].astype(np.uint64) << np.uint64(32) | hashes[:, 1]
 
 

@@ -6,6 +6,7 @@ without the results of those under way, whether or not they are already there, s
 and the numbers of visits that were asked for.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Self
@@ -24,7 +25,7 @@ from search import root, round_size
 from search.choice import MOST_VISITS
 from search.descent import Ties
 from search.game import check_one_position, hash_numbers
-from search.nodes import NONE
+from search.nodes import NONE, READY
 from search.restrictions import Restrictions, check_restrictions
 from search.root import RootStatistics
 from search.rooted_tree import RootedTree
@@ -58,8 +59,8 @@ class Search:
       visits: about how many playouts the search is meant for, if that is known: up to 131,072 are in rounds as on CPUs, on
         every device. It is no limit, `run` has that.
       seed: an int in [0, 2**64), or a jax key.
-      history: the hashes (`Position.hash`) of the game's earlier positions, uint32 [n, 2], which positional superko forbids
-        to repeat.
+      history: the hashes of the game's earlier positions, uint32 [n, 2] (`Position.hash`) or uint64 [n] (`LeafResults.hash`),
+        which positional superko forbids to repeat.
       memory: bytes that the tree's nodes may take; a full tree forgets the leaves that it has not visited for longest. In a long
         game it may come to take a fifth more, see `search.tree.Tree`.
       cleanup: whether to capture all dead stones before passing, for scoring by rules that count what stands on the board.
@@ -142,6 +143,7 @@ class Search:
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **parts)
+        self._running = threading.RLock()
         if device is not None:
             self._device: Device = device.share(size, self.num_leaves, self.playouts_per_leaf, moves=moves, policy=policy)
         else:
@@ -240,6 +242,7 @@ class Search:
 
         Raises:
           TypeError, ValueError: an argument is not what it must be.
+          RuntimeError: another thread is in the middle of a run.
         """
         if visits is None and seconds is None:
             raise ValueError("visits or seconds must be given")
@@ -250,20 +253,29 @@ class Search:
             seconds = checks.number("seconds", seconds, 0)
             if self._kind not in _compiled:
                 self.compile()
-        deadline = None if seconds is None else time.monotonic() + seconds
+        if not self._running.acquire(blocking=False):
+            raise RuntimeError("this search is running in another thread; a search is for one thread at a time")
+        try:
+            self._run(visits, None if seconds is None else time.monotonic() + seconds, progress, stop)
+        finally:
+            self._running.release()
+        return self.visits
+
+    def _run(
+        self, visits: int, deadline: float | None, progress: Callable[[int], None] | None, stop: Callable[[], bool] | None
+    ) -> None:
         while True:
             if self._stopping(deadline, stop):
                 self._rounds.abandon()
-                break
+                return
             if self.launch(visits):
                 continue
             if not self.under_way:
-                break
+                return
             if self._rounds.wait(deadline):
                 self._rounds.finish()
                 if progress is not None:
                     progress(self.visits)
-        return self.visits
 
     # A run step by step, for a program that runs many searches at once: launch as many rounds as may be, finish one, again.
 
@@ -360,10 +372,17 @@ class Search:
     def knows(self, move: int) -> bool:
         """Whether the tree has the position that a move at the root leads to: the move has been tried, and where the tree is full
         it has not been forgotten."""
-        return self._rooted.knows(move)
+        return self._rooted.knows(checks.integer("move", move, 0, self.tree.moves - 1))
 
     def positions_of(self, nodes: np.ndarray) -> Position:
-        """The positions of some nodes of the tree, int [n], that have had playouts; of numpy arrays."""
+        """The positions of some nodes of the tree, int [n], that have had playouts; of numpy arrays.
+
+        Raises:
+          TypeError, ValueError: they are no such nodes.
+        """
+        nodes = checks.integers("nodes", nodes, np.shape(nodes), 0, len(self.tree.memory.nodes) - 1)
+        if (self.tree[nodes]["state"] != READY).any():
+            raise ValueError("nodes must be of the tree and have had playouts")
         return self._rooted.positions_of(nodes)
 
     def retreat(self) -> bool:

@@ -91,8 +91,3 @@ def read(path: str | os.PathLike | BinaryIO, kind: str, newest: int, writer: str
     if version > newest:
         raise ValueError(f"path holds what {writer} writes in format {version}, this version of jaxgo reads up to {newest}")
     return about, arrays
-
-
-def fits(array: np.ndarray, shape: tuple[int, ...], least: int, most: int) -> bool:
-    """Whether an array is of int32, of this shape, and of numbers from `least` to `most`."""
-    return array.dtype == np.int32 and array.shape == shape and bool(((array >= least) & (array <= most)).all())

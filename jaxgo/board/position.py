@@ -265,7 +265,8 @@ class Position:
         return run(dynamics.score, self)
 
     def hash(self) -> jax.Array:
-        """uint32 [B, 2]: a Zobrist hash of the stones alone, the same in every process, for positional superko."""
+        """uint32 [B, 2]: a Zobrist hash of the stones alone, the same in every process, for positional superko. The first of the
+        two words is the upper half of what `Leaves` tells as one uint64."""
         return run(dynamics.stones_hash, self)
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from jaxgo.base import checks, saved
 from jaxgo.base.constants import INT32_MAX
 from jaxgo.board.symmetries import NUM_SYMMETRIES, transform_points
 from jaxgo.results import sums
-from jaxgo.results.sums import Sums
+from jaxgo.results.sums import STATISTICS, Sums
 
 #: The form of saved evaluations.
 FORMAT = 1
@@ -148,6 +148,12 @@ class Evaluation:
     def _n(self) -> np.ndarray:
         return np.where(self.sums.num_playouts > 0, self.sums.num_playouts, np.nan)
 
+    @property
+    def _statistics(self) -> tuple[str, ...]:
+        """Those that it has."""
+        held = zip(STATISTICS, (self.sums.margins, self.sums.owned, self.sums.first))
+        return tuple(name for name, values in held if values is not None)
+
     def _boards(self, points: np.ndarray) -> np.ndarray:
         return points.reshape(*points.shape[:-1], self.size, self.size)
 
@@ -198,11 +204,15 @@ class Evaluation:
         """
         if not isinstance(other, Evaluation):
             raise TypeError(f"other must be a jaxgo.Evaluation, not {type(other).__name__}")
-        mine, others = (
-            (x.size, x.num_playouts.shape, np.asarray(x.komi).tolist(), [y is not None for y in x.sums]) for x in (self, other)
-        )
-        if mine != others:
-            raise ValueError(f"evaluations of one (size, batch, komi, statistics) can be added, not of {mine} and {others}")
+        for name, one, another in (
+            ("size", self.size, other.size), ("batch", self.num_playouts.shape, other.num_playouts.shape),
+            ("set of statistics", self._statistics, other._statistics),
+        ):  # fmt: skip
+            if one != another:
+                raise ValueError(f"evaluations of one {name} can be added, not of {one} and {another}")
+        mine, others = (np.broadcast_to(x.komi, x.num_playouts.shape) for x in (self, other))
+        if (different := mine != others).any():
+            raise ValueError(f"evaluations of one komi can be added, not of {mine[different][0]:g} and {others[different][0]:g}")
         for a in self.played:
             for b in other.played:
                 meet = (np.maximum(a.first, b.first) < np.minimum(a.end, b.end)) & (a.streams == b.streams)
@@ -260,8 +270,7 @@ def _check(loaded: Evaluation) -> None:
     """
     points, found = checks.size(loaded.size) ** 2, loaded.sums
     checks.boolean("complete", loaded.complete)
-    wanted = {"margins": found.margins, "ownership": found.owned, "amaf": found.first}
-    shapes = sums.zero_sums(points, 1, [name for name, held in wanted.items() if held is not None])
+    shapes = sums.zero_sums(points, 1, loaded._statistics)
     batch = found.num_playouts.shape
     for name, held, like in zip(Sums._fields, found, shapes):
         if (held is None) != (like is None):

@@ -32,7 +32,7 @@ class LeafResults:
       words: uint32 [B, 2 W]: the stones of the player to move, then the other's (see `jaxgo.board.geometry`).
       ko: int16 [B]: the point that simple ko forbids, or -1.
       passes: int8 [B]: passes in a row just before; 2 where the game is over.
-      hash: uint64 [B]: Zobrist hash of the stones, for superko.
+      hash: uint64 [B]: Zobrist hash of the stones, for superko: the two words of `Position.hash`, the first above the second.
       legal_bits: uint32 [B, 2, P // 32 + 1]: the points where the player to move (0) and the other (1; as if it were his turn)
         may play, point p as bit p % 32 of word p // 32; `legal` has them apart.
       useful_bits: uint32 [B, P // 32 + 1]: those of the mover's legal points that fill no eye of his own; `useful` has them

@@ -7,6 +7,7 @@ positions as the device returned them, and never needs rules of its own.
 import dataclasses
 import time
 from collections.abc import Sequence
+from typing import Self
 
 import jax
 import numpy as np
@@ -70,6 +71,8 @@ class Leaves:
         self._shape = Shape(self.size, self.leaves, self.playouts, self.moves, form)
         self._bounds = outcome.bounds(self.komi, self.size**2)
         self._workers, self._rings, self._busy = workers, Rings(self._shape, workers, arrays), 0.0
+        self._own = object()
+        """What their calls are known by, which hold them no longer than others do."""
 
     @property
     def num_workers(self) -> int:
@@ -103,8 +106,14 @@ class Leaves:
         self._rings.close()
         self._rings = Rings(self._shape, self._workers, arrays)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Ends the worker threads; calls that have not begun are dropped."""
+        """Ends the worker threads; calls that have not begun are dropped. So does the end of a `with`."""
         self._rings.close()
 
     @staticmethod
@@ -182,22 +191,23 @@ class Leaves:
         parts = self._rings.parts_for(count)
         room = Room.of(self.size, count, self.playouts if self.moves else 0)
         if parts == 1:
-            return Call(room, self._rings.submit([(columns, room)]))
+            return Call(room, self._rings.submit([(columns, room)]), self._own)
         ends = [count * i // parts for i in range(parts + 1)]
-        return Call(room, self._rings.submit([(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]))
+        rooms = [(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]
+        return Call(room, self._rings.submit(rooms), self._own)
 
     def done(self, call: "Call") -> bool:
         """Whether a call is finished, or has been taken back: by `drop`, `close`, `play_by`."""
-        return all(part.done for part in call.parts)
+        return all(part.done for part in self._parts_of(call))
 
     def wait(self, call: "Call", seconds: float) -> bool:
         """Waits a while for a call; whether it is finished, or has been taken back."""
-        end = time.monotonic() + seconds
-        return all(part.wait(end - time.monotonic()) for part in call.parts)
+        parts, end = self._parts_of(call), time.monotonic() + checks.number("seconds", seconds, 0)
+        return all(part.wait(end - time.monotonic()) for part in parts)
 
     def drop(self, call: "Call") -> None:
         """Takes back a call whose results nobody wants any more, as far as it has not begun."""
-        for part in call.parts:
+        for part in self._parts_of(call):
             part.take_back()
 
     def gather(self, call: "Call") -> LeafResults:
@@ -210,9 +220,17 @@ class Leaves:
 
     def rows(self, call: "Call") -> Rows:
         """The same as they come from the device, for programs that read them themselves."""
-        for part in call.parts:
+        for part in self._parts_of(call):
             part.result()
         return call.room.rows
+
+    def _parts_of(self, call: "Call") -> Sequence[Promise[None]]:
+        """What a call consists of; TypeError or ValueError unless it is one of these leaves."""
+        if not isinstance(call, Call):
+            raise TypeError(f"call must be what submit has returned, not {type(call).__name__}")
+        if call.owner is not self._own:
+            raise ValueError("call must be of these Leaves, not of others")
+        return call.parts
 
 
 def _form_of(policy: Policies, size: int) -> tuple[PolicyForm | None, list[np.ndarray]]:
@@ -227,3 +245,4 @@ class Call:
 
     room: Room
     parts: Sequence[Promise[None]]
+    owner: object

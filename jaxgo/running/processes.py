@@ -141,6 +141,7 @@ def _stop(process: int, what: int) -> BaseException:
 
 def _agree(devices: tuple[jax.Device, ...], arguments: Mapping[str, Any]) -> None:
     mine = [word for value in arguments.values() for word in _digest(value)]
+    devices = _one_of_each(devices)
     for process, theirs in _heard(devices, _tell(devices, mine)).items():
         for i, (name, value) in enumerate(arguments.items()):
             if theirs[i * WORDS : (i + 1) * WORDS] != mine[i * WORDS : (i + 1) * WORDS]:
@@ -149,6 +150,14 @@ def _agree(devices: tuple[jax.Device, ...], arguments: Mapping[str, Any]) -> Non
                     f"{name} must be the same in all processes; process {process} has another one than process "
                     f"{jax.process_index()}{here}"
                 )
+
+
+def _one_of_each(devices: tuple[jax.Device, ...]) -> tuple[jax.Device, ...]:
+    """The first device of each process, in one order whatever the order and the number of those that were asked for."""
+    wanted, first = {device.process_index for device in devices}, dict[int, jax.Device]()
+    for device in sorted(jax.devices(devices[0].platform), key=lambda device: device.id):
+        first.setdefault(device.process_index, device)
+    return tuple(first[process] for process in sorted(wanted))
 
 
 def _digest(value: Any) -> list[int]:

@@ -191,8 +191,8 @@ class Ring:
     def _run(self) -> None:
         """Runs the program once, or for all steps that follow each other."""
         shape, start = self._shape, time.perf_counter()
-        self._counted = start
         function = ring_program.compiled(shape, (self._device,))
+        self._counted = time.perf_counter()  # to compile is no work
         if not self.flies:
             self._run_whole_steps(function)
             return

@@ -6,7 +6,7 @@ import pytest
 
 import jaxgo
 from jaxgo.records.sgf import read_game
-from search import Game, IllegalMove, Limits, make_player
+from search import Game, IllegalMove, Limits, Search, make_player
 from search.game import hash_numbers, legal_moves, repeating
 
 #: Black takes at E4, White would take back.
@@ -107,6 +107,10 @@ def test_positions_before_the_game_count_for_superko():
         game.play(16)
         game.play(16)
         assert (5 in forbidden(game, -1)) == repeats
+        assert len(game.history) == 2 + repeats
+        with Search(game.turn(-1), history=game.history) as search:
+            search.run(visits=200)
+            assert search.statistics().playable[5] == (not repeats), "as the game forbids it"
 
 
 def test_simple_ko_is_illegal_at_once():

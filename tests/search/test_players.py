@@ -1,5 +1,6 @@
 """Players: limits, reuse of the tree, and clear errors."""
 
+import concurrent.futures
 import contextlib
 import signal
 import threading
@@ -375,7 +376,7 @@ def test_bad_input_says_what_is_wrong():
     for seconds in (True, -1, float("nan"), "1"):
         with pytest.raises(ValueError, match="seconds must be a finite number of at least 0, not"):
             Search(position).run(seconds=seconds)
-    with pytest.raises(ValueError, match=r"earlier must be hashes of positions, uint32 \[n, 2\], not int64 \[2\]"):
+    with pytest.raises(ValueError, match=r"earlier must be hashes of positions .*, uint32 \[n, 2\] or uint64 \[n\], not int64 \[2\]"):
         Game(position, earlier=np.array([1, 2]))
     with Search(position, komi=0.5) as search, pytest.raises(TypeError, match="visits must be an integer, not None"):
         search.launch(None)
@@ -400,10 +401,10 @@ def test_bad_input_says_what_is_wrong():
             player.genmove(over, None, Limits(10))
         with pytest.raises(ValueError, match="one position, not a batch of 2"):
             player.genmove(jaxgo.Position.empty(5, 2), None, Limits(10))
-        with pytest.raises(ValueError, match=r"history must be hashes of positions, uint32 \[n, 2\], not int64"):
+        with pytest.raises(ValueError, match=r"history must be hashes of positions .* not int64"):
             player.genmove(position, np.zeros((3, 3), np.int64), Limits(10))
         for given in ([position], position):
-            with pytest.raises(TypeError, match=r"history must be hashes of positions .*, uint32 \[n, 2\], not Position"):
+            with pytest.raises(TypeError, match=r"history must be hashes of positions .*, uint32 \[n, 2\] or uint64 \[n\], not Position"):
                 player.genmove(position, given, Limits(10))
         with pytest.raises(TypeError, match="position must be a jaxgo.Position, not NoneType"):
             player.genmove(None, None, Limits(10))
@@ -431,3 +432,27 @@ def test_what_is_expected_begins_with_the_move(visits):
     """Also where it has had no playouts yet."""
     choice = TreePlayer(Rave(), leaves=16, playouts_per_leaf=8).genmove(jaxgo.Position.empty(5), None, Limits(visits))
     assert choice.variation[0] == choice.move
+
+
+def test_a_search_is_for_one_thread_at_a_time():
+    with Search(jaxgo.Position.empty(5), leaves=16) as search, concurrent.futures.ThreadPoolExecutor(1) as other:
+        refused = []
+
+        def progress(visits: int) -> None:
+            if not refused:
+                refused.append(other.submit(search.run, visits=visits + 1).exception())
+
+        search.run(visits=2_000, progress=progress)
+        assert isinstance(refused[0], RuntimeError) and "this search is running in another thread" in str(refused[0])
+        assert other.submit(search.run, visits=3_000).result() >= 3_000, "one after the other"
+
+
+def test_nodes_and_moves_that_are_none():
+    with Search(jaxgo.Position.empty(5), leaves=16) as search:
+        search.run(visits=500)
+        for move, error in ((26, ValueError), (-1, ValueError), (1.5, TypeError), ("x", TypeError)):
+            with pytest.raises(error, match="move must be"):
+                search.knows(move)
+        for nodes in ([-1], [1 << 20], [len(search.tree.memory.nodes) - 1]):
+            with pytest.raises(ValueError, match="nodes must be"):
+                search.positions_of(np.array(nodes))

@@ -1,6 +1,5 @@
 """What an advisor has learned: a bandit over moves in contexts, as a pytree that can be saved."""
 
-import functools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +30,15 @@ STEP = 2.0**-20
 NO_MOVE = -1
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=["visits", "results"], meta_fields=["size", "context"])
 class AdvisorTable:
-    """How often each move was played in each context, and with what results. Immutable.
+    """How often each move was played in each context, and with what results. Immutable; a pytree.
 
-    A table for boards of `size` x `size` points, P = size**2, that knows nothing yet.
+    A table for boards of `size` x `size` points, P = size**2, that knows nothing yet, or what is given.
 
     Args:
       size: N, from 2 to 25.
       context: what a move's value depends on besides its colour and point: the move before ("previous") or nothing ("point").
+      visits, results: the attributes, arrays of numpy, both or neither; `results` are at most twice the `visits`.
 
     Attributes:
       visits: int32 [2, C, P]: how often Black (0) or White (1) played a point in a context: of "previous" the point of the move
@@ -47,6 +46,9 @@ class AdvisorTable:
       results: int32 [2, C, P]: that player's wins in the playouts in question, in halves.
       size: N.
       context: as given.
+
+    Raises:
+      TypeError, ValueError: an argument is not what it must be.
     """
 
     visits: Any
@@ -55,12 +57,25 @@ class AdvisorTable:
     context: str
 
     def __init__(self, size: int, context: str = "previous", *, visits: Any = None, results: Any = None):
+        checks.one_of("context", context, CONTEXTS)
+        size = checks.size(size)
+        shape = 2, size**2 + 1 if context == "previous" else 1, size**2
+        if (visits is None) != (results is None):
+            raise TypeError(f"visits and results must be given together, not {'results' if visits is None else 'visits'} alone")
         if visits is None:
-            checks.one_of("context", context, CONTEXTS)
-            size = checks.size(size)
-            points = size**2
-            visits = results = np.zeros((2, points + 1 if context == "previous" else 1, points), np.int32)
+            visits = results = np.zeros(shape, np.int32)
+        counts = ("visits", visits), ("results", results)
+        visits, results = (checks.integers(name, x, shape, 0, INT32_MAX) for name, x in counts)
+        if (results // 2 > visits).any():
+            raise ValueError("results must be at most twice the visits, as they are in halves")
         self.size, self.context, self.visits, self.results = size, context, visits, results
+
+    @classmethod
+    def _of(cls, facts: tuple[int, str], arrays: tuple[Any, Any]) -> "AdvisorTable":
+        """A table of arrays that may be anything, as those of pytrees may."""
+        table = object.__new__(cls)
+        (table.size, table.context), (table.visits, table.results) = facts, arrays
+        return table
 
     def update(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "AdvisorTable":
         """The table after it has learned from playouts, of both colours and all plies, on the device.
@@ -79,7 +94,7 @@ class AdvisorTable:
         visits, results = counted(self, playouts, position, komi)
         if not is_traced(visits):
             _check_counts(visits, results)
-        return AdvisorTable(self.size, self.context, visits=visits, results=results)
+        return self._of((self.size, self.context), (visits, results))
 
     def enter_tactics(self, position: Position, *, last_moves: ArrayLike = NO_MOVE, visits: int = 10) -> "AdvisorTable":
         """The table with the tactical moves of positions entered: those of the player to move that capture, and those after which
@@ -105,7 +120,7 @@ class AdvisorTable:
         np.add.at(more, (colour, context), found * np.int64(visits))
         counts = np.asarray(self.visits) + more, np.asarray(self.results) + 2 * more
         _check_counts(*counts)
-        return AdvisorTable(self.size, self.context, visits=counts[0].astype(np.int32), results=counts[1].astype(np.int32))
+        return self._of((self.size, self.context), (counts[0].astype(np.int32), counts[1].astype(np.int32)))
 
     @property
     def value(self) -> np.ndarray:
@@ -150,15 +165,15 @@ class AdvisorTable:
         """
         facts, arrays = saved.read(path, "jaxgo_advisor", FORMAT, "AdvisorTable.save")
         with saved.blamed_on(path, "AdvisorTable.save"):
-            empty, visits, results = cls(facts["size"], facts["context"]), arrays["visits"], arrays["results"]
-            if not all(saved.fits(x, empty.visits.shape, 0, INT32_MAX) for x in (visits, results)):
-                raise ValueError("no counts of a table of this size")
-        return cls(empty.size, empty.context, visits=visits, results=results)
+            return cls(facts["size"], facts["context"], visits=arrays["visits"], results=arrays["results"])
 
     def __repr__(self) -> str:
         if is_traced(self.visits):
             return f"AdvisorTable({self.size}, {self.context!r})"
         return f"AdvisorTable({self.size}, {self.context!r}): {np.asarray(self.visits).sum(dtype=np.int64):,} moves learned"
+
+
+jax.tree_util.register_pytree_node(AdvisorTable, lambda x: ((x.visits, x.results), (x.size, x.context)), AdvisorTable._of)
 
 
 def _check_counts(*counts) -> None:

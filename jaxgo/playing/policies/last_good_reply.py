@@ -4,7 +4,6 @@ Peter Drake, "The last-good-reply policy for Monte-Carlo Go" (2009); with forget
 forgetting: improving the last-good-reply policy in Monte Carlo Go" (2010).
 """
 
-import functools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -32,19 +31,22 @@ FORMAT = 1
 NO_REPLY = -1
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=["replies"], meta_fields=["size", "forgetting"])
 class Replies:
-    """Replies to moves, none at first. Immutable; a pytree.
+    """Replies to moves: none, or what is given. Immutable; a pytree.
 
     Args:
       size: N, from 2 to 25.
       forgetting: whether a reply is dropped when it is played by the loser (Baier and Drake), or kept (Drake).
+      replies: the attribute, an array of numpy.
 
     Attributes:
       replies: int32 [2, P + 1]: the point that Black (0) or White (1) answers a move at each point with, -1 for none; there is
         never one to a pass, P.
       size: N.
       forgetting: as given.
+
+    Raises:
+      TypeError, ValueError: an argument is not what it must be.
     """
 
     replies: Any
@@ -52,11 +54,19 @@ class Replies:
     forgetting: bool
 
     def __init__(self, size: int, forgetting: bool = True, *, replies: Any = None):
-        if replies is None:
-            size = checks.size(size)
-            replies = np.full((2, size**2 + 1), NO_REPLY, np.int32)
-            checks.boolean("forgetting", forgetting)
-        self.size, self.forgetting, self.replies = size, forgetting, replies
+        size = checks.size(size)
+        points = size**2
+        replies = checks.integers("replies", NO_REPLY if replies is None else replies, (2, points + 1), NO_REPLY, points - 1)
+        if (replies[:, -1] != NO_REPLY).any():
+            raise ValueError(f"replies must hold none, {NO_REPLY}, to a pass")
+        self.size, self.forgetting, self.replies = size, checks.boolean("forgetting", forgetting), replies
+
+    @classmethod
+    def _of(cls, facts: tuple[int, bool], arrays: tuple[Any]) -> "Replies":
+        """Replies of an array that may be anything, as those of pytrees may."""
+        replies = object.__new__(cls)
+        (replies.size, replies.forgetting), (replies.replies,) = facts, arrays
+        return replies
 
     def update(self, playouts: "Playouts", position: Position, *, komi: ArrayLike = 7.5) -> "Replies":
         """The replies after playouts, one after the other in the order of positions and numbers, worked out on the device.
@@ -74,7 +84,7 @@ class Replies:
         """
         from jaxgo.results import learning
 
-        return Replies(self.size, self.forgetting, replies=learning.replies(self, playouts, position, komi))
+        return self._of((self.size, self.forgetting), (learning.replies(self, playouts, position, komi),))
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the replies to a file, in numpy's npz format; `Replies.load` reads it."""
@@ -91,14 +101,14 @@ class Replies:
         """
         facts, arrays = saved.read(path, "jaxgo_replies", FORMAT, "Replies.save")
         with saved.blamed_on(path, "Replies.save"):
-            empty, replies = cls(facts["size"], facts["forgetting"]), arrays["replies"]
-            if not saved.fits(replies, empty.replies.shape, NO_REPLY, empty.size**2 - 1) or (replies[:, -1] != NO_REPLY).any():
-                raise ValueError("no replies on a board of this size")
-        return cls(empty.size, empty.forgetting, replies=replies)
+            return cls(facts["size"], facts["forgetting"], replies=arrays["replies"])
 
     def __repr__(self) -> str:
         number = "" if is_traced(self.replies) else f": {(np.asarray(self.replies) != NO_REPLY).sum():,} replies"
         return f"Replies({self.size}, forgetting={self.forgetting}){number}"
+
+
+jax.tree_util.register_pytree_node(Replies, lambda x: ((x.replies,), (x.size, x.forgetting)), Replies._of)
 
 
 class LastGoodReply(Policy):

@@ -160,9 +160,15 @@ def test_what_does_not_belong_together_is_not_added(positions, whole):
     assert whole.plus(of(streams=[7, 8, 9])).num_playouts.tolist() == [350] * 3
     with pytest.raises(TypeError, match="other must be a jaxgo.Evaluation, not int"):
         whole.plus(3)
-    for other in (whole[:2], of(seed=2, komi=0.5), of(seed=2, statistics=["amaf"])):
-        with pytest.raises(ValueError, match="of one \\(size, batch, komi, statistics\\) can be added"):
+    for other, what in (
+        (whole[:2], r"batch can be added, not of \(3,\) and \(2,\)"), (of(seed=2, komi=0.5), "komi can be added, not of 7.5 and 0.5"),
+        (of(seed=2, komi=[7.5, 7.5, 1]), "komi can be added, not of 7.5 and 1"),
+        (of(seed=2, statistics=["amaf"]), r"set of statistics can be added, not of \('margins', 'ownership', 'amaf'\) and \('amaf',\)"),
+        (jaxgo.evaluate(jaxgo.Position.empty(6, 3), 5), "size can be added, not of 5 and 6"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"evaluations of one {what}"):
             whole.plus(other)
+    assert whole.plus(of(seed=2, komi=[7.5] * 3)).num_playouts.tolist() == [350] * 3, "it is the same komi"
 
 
 def test_saving_and_loading(tmp_path, positions, whole):

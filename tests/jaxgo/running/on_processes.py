@@ -85,6 +85,8 @@ def main(number: int, processes: int, devices: int, port: int) -> None:
         "differing number": raised(lambda: evaluated(PLAYOUTS + number)),
         "differing calls": raised(lambda: jaxgo.playouts(three_positions(SIZE), 10, moves=first)),
         "differing position": raised(lambda: jaxgo.playouts(three_positions(SIZE)[number], 10)),
+        "differing order": raised(lambda: evaluated(devices=jax.devices()[:: 1 if first else -1])),
+        "differing devices": raised(lambda: evaluated(devices=jax.devices()[: None if first else -1])),
         "interrupted": raised(lambda: evaluated(progress=raising(KeyboardInterrupt(), not first))),
         "failed": raised(lambda: evaluated(progress=raising(ZeroDivisionError("mine"), first))),
         "stopped early": stopped_early(),

@@ -413,3 +413,20 @@ def test_later_calls_play_by_another_policy():
         leaves.close()
     with pytest.raises(RuntimeError, match="these Leaves are closed"):
         changed.play_by(policies[0])
+
+
+def test_calls_of_others_are_refused():
+    """Which might be of another size."""
+    with Leaves(5, 4, 2) as mine, Leaves(5, 4, 2) as other:
+        call = mine.submit(*Leaves.arguments_of(jaxgo.Position.empty(5)), [STAY], [0])
+        for use in (other.gather, other.rows, other.drop, other.done, lambda call: other.wait(call, 1)):
+            with pytest.raises(ValueError, match="call must be of these Leaves, not of others"):
+                use(call)
+            with pytest.raises(TypeError, match="call must be what submit has returned, not NoneType"):
+                use(None)
+        for seconds in (float("nan"), -1, "1"):
+            with pytest.raises(ValueError, match="seconds must be a finite number of at least 0, not"):
+                mine.wait(call, seconds)
+        assert mine.gather(call).wins.shape == (1,)
+    with pytest.raises(RuntimeError, match="closed"):
+        mine.submit(*Leaves.arguments_of(jaxgo.Position.empty(5)), [STAY], [0])

@@ -51,7 +51,7 @@ def test_two_processes():
         other, value = 1 - number, on_processes.PLAYOUTS + number
         for name, argument, text in (
             ("number", "num_playouts", f" ({value})"), ("calls", "the call", f" (playouts(moves={number == 0}))"),
-            ("position", "position", ""),
+            ("position", "position", ""), ("order", "devices", ""), ("devices", "devices", ""),
         ):  # fmt: skip
             assert here[f"differing {name}"] == (
                 f"ValueError: {argument} must be the same in all processes; process {other} has another one than process "

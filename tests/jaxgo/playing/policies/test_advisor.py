@@ -55,13 +55,16 @@ def test_the_levels_of_urgency():
     visits, results = np.zeros((2, 1, 9), np.int32), np.zeros((2, 1, 9), np.int32)
     visits[0, 0, :7] = 10
     results[0, 0, :7] = [20, 10, 10, 5, 4, 0, 20]
-    table = jaxgo.AdvisorTable(3, "point", visits=visits, results=results)
-    assert table.levels(0.0, 4).tolist() == [[[3, 2, 2, 1, 0, 0, 3, 4, 4]], [[0] * 9]]
+
+    def table() -> jaxgo.AdvisorTable:
+        return jaxgo.AdvisorTable(3, "point", visits=visits, results=results)
+
+    assert table().levels(0.0, 4).tolist() == [[[3, 2, 2, 1, 0, 0, 3, 4, 4]], [[0] * 9]]
     visits[0, 0, 5] = 1  # what was hardly tried is urgent, given exploration enough: sqrt(ln 61) = 2.03 against 1 + 0.64
-    assert table.levels(0.5, 2).tolist()[0] == [[1, 0, 0, 0, 0, 0, 1, 2, 2]]
-    assert table.levels(1.0, 2).tolist()[0] == [[0, 0, 0, 0, 0, 1, 0, 2, 2]]
+    assert table().levels(0.5, 2).tolist()[0] == [[1, 0, 0, 0, 0, 0, 1, 2, 2]]
+    assert table().levels(1.0, 2).tolist()[0] == [[0, 0, 0, 0, 0, 1, 0, 2, 2]]
     visits[0, 0, 7:], results[0, 0, 7:] = 10, 0
-    urgency = table.urgency(0.5)[0, 0]
+    urgency = table().urgency(0.5)[0, 0]
     assert urgency[0] == pytest.approx(1.0 + 0.5 * np.sqrt(np.log(81) / 10))
     assert urgency[5] == pytest.approx(0.5 * np.sqrt(np.log(81)))
 
@@ -189,7 +192,7 @@ def test_tables_can_be_saved(tmp_path):
     with pytest.raises(ValueError, match="path must be a file that AdvisorTable.save has written"):
         (tmp_path / "other").write_bytes(b"nothing")
         jaxgo.AdvisorTable.load(tmp_path / "other")
-    jaxgo.AdvisorTable(9, visits=table.visits, results=table.results).save(tmp_path / "mixed.npz")
+    jaxgo.AdvisorTable._of((9, "previous"), (table.visits, table.results)).save(tmp_path / "mixed.npz")
     with pytest.raises(ValueError, match="path must be a file that AdvisorTable.save has written"):
         jaxgo.AdvisorTable.load(tmp_path / "mixed.npz")
 
@@ -250,3 +253,22 @@ def test_bad_arguments_are_refused():
     for call, text in wrong:
         with pytest.raises((TypeError, ValueError), match=re.escape(text)):
             call()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        (dict(size=26), ValueError, "size must be between 2 and 25, not 26"),
+        (dict(context="next"), ValueError, "context must be one of 'point', 'previous', not 'next'"),
+        (dict(results=None), TypeError, "visits and results must be given together, not visits alone"),
+        (dict(visits=None), TypeError, "visits and results must be given together, not results alone"),
+        (dict(visits=np.zeros(3, int)), ValueError, r"visits must be one integer or have shape \(2, 1, 25\), not \(3,\)"),
+        (dict(results=np.zeros((2, 1, 25))), TypeError, "results must hold integers, not float64"),
+        (dict(results=np.full((2, 1, 25), -1)), ValueError, "results must be between 0 and 2147483647, not -1"),
+        (dict(results=np.full((2, 1, 25), 4)), ValueError, "results must be at most twice the visits"),
+    ],
+)
+def test_counts_that_are_none_are_refused(wrong, error, text):
+    counts = np.ones((2, 1, 25), int)
+    with pytest.raises(error, match=text):
+        jaxgo.AdvisorTable(**dict(size=5, context="point", visits=counts, results=2 * counts) | wrong)

@@ -88,8 +88,8 @@ def test_replies_can_be_saved(tmp_path):
     np.testing.assert_array_equal(again.replies, table.replies, strict=True)
     assert repr(again) == repr(table) and "Replies(5, forgetting=False): " in repr(again)
     jaxgo.AdvisorTable(5).save(tmp_path / "table.npz")
-    jaxgo.Replies(9, replies=table.replies).save(tmp_path / "mixed.npz")
-    jaxgo.Replies(5, replies=table.replies + np.int32(9)).save(tmp_path / "beyond.npz")
+    jaxgo.Replies._of((9, True), (table.replies,)).save(tmp_path / "mixed.npz")
+    jax.tree.map(lambda replies: replies + np.int32(9), table).save(tmp_path / "beyond.npz")
     for other in ("table.npz", "mixed.npz", "beyond.npz"):
         with pytest.raises(ValueError, match="path must be a file that Replies.save has written"):
             jaxgo.Replies.load(tmp_path / other)
@@ -109,3 +109,28 @@ def test_bad_arguments_are_refused():
     for call, text in wrong:
         with pytest.raises((TypeError, ValueError), match=re.escape(text)):
             call()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        (dict(size=1), ValueError, "size must be between 2 and 25, not 1"),
+        (dict(forgetting="no"), TypeError, "forgetting must be True or False, not 'no'"),
+        (dict(replies=np.full((2, 25), -1)), ValueError, r"replies must be one integer or have shape \(2, 26\), not \(2, 25\)"),
+        (dict(replies=np.full((2, 26), 30)), ValueError, "replies must be between -1 and 24, not 30"),
+        (dict(replies=np.zeros((2, 26))), TypeError, "replies must hold integers, not float64"),
+        (dict(replies=np.zeros((2, 26), np.int32)), ValueError, "replies must hold none, -1, to a pass"),
+    ],
+)
+def test_replies_that_are_none_are_refused(wrong, error, text):
+    with pytest.raises(error, match=text):
+        jaxgo.Replies(**{"size": 5} | wrong)
+
+
+def test_replies_may_be_given_and_are_a_pytree():
+    given = np.full((2, 26), -1)
+    given[0, 3] = 7
+    replies = jaxgo.Replies(5, False, replies=given)
+    assert replies.replies.dtype == np.int32 and "1 replies" in repr(replies)
+    turned = jax.tree.map(lambda x: x + 1, replies)
+    assert (turned.size, turned.forgetting) == (5, False) and (turned.replies == given + 1).all()
