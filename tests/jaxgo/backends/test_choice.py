@@ -10,7 +10,7 @@ import pytest
 
 from jaxgo.backends import choice
 from jaxgo.backends.backend import Backend
-from jaxgo.backends.choice import backend_of, workers_of
+from jaxgo.backends.choice import backend_of, compiler_options, workers_of
 from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.gpu import Gpu, Nvidia
 from jaxgo.base import forms
@@ -108,3 +108,13 @@ def test_a_jax_that_was_not_tried_is_said_once(monkeypatch):
         warnings.simplefilter("error")
         choice._check_jax()
     choice._check_jax.cache_clear()
+
+
+def test_more_workers_than_there_can_be_are_refused():
+    assert len(workers_of(1024)) == 1024
+    with pytest.raises(ValueError, match="devices must be between 1 and 1024, not 1025"):
+        workers_of(1025)
+
+
+def test_of_a_platform_that_is_not_here_there_are_no_options():
+    assert compiler_options("cpu") == compiler_options() != {} and compiler_options("tpu") == {}

@@ -29,3 +29,14 @@ def test_what_is_none_of_those_allowed(value):
     with pytest.raises(ValueError, match="colour must be one of 1, -1, not"):
         checks.one_of("colour", value, (1, -1))
     checks.one_of("colour", -1, (1, -1))
+
+
+def test_komi_of_all_or_of_each():
+    for one in (6.5, np.float32(6.5), np.array(6.5)):
+        found = checks.komis(one, 3)
+        assert type(found) is float and found == 6.5
+    np.testing.assert_array_equal(checks.komis([7, 6.5], 2), np.array([7.0, 6.5]), strict=True)
+    with pytest.raises(TypeError, match="komi must be a number or numbers, not bool"):
+        checks.komis([True, False], 2)
+    with pytest.raises(ValueError, match="komi must be finite, not inf"):
+        checks.komis([7.5, np.inf], 2)

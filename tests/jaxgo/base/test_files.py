@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from jaxgo.base import files
+from jaxgo.base.files import write_output
 from tests.processes import ROOT
 
 
@@ -97,3 +98,22 @@ def test_what_is_written_to_stdout_comes_after_what_is_printed(tmp_path: pathlib
         out.seek(0, os.SEEK_END)
         out.write(b"after")
     assert (tmp_path / "out").read_bytes() == b"before\none two after" and [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_where_nothing_may_be_added_a_file_is_written_in_its_place(tmp_path: pathlib.Path, monkeypatch) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"earlier, and longer")
+    before = path.stat().st_ino
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    write_output(path, b"new")
+    assert path.read_bytes() == b"new" and path.stat().st_ino == before and [*tmp_path.iterdir()] == [path]
+
+
+def test_what_is_written_to_stderr_comes_after_what_is_printed(tmp_path: pathlib.Path) -> None:
+    code = (
+        "import pathlib, sys; from jaxgo.base.files import write_output; print('one', end='', file=sys.stderr); "
+        "write_output(pathlib.Path('/dev/stderr'), b'two'); print('three', end='', file=sys.stderr)"
+    )
+    with (tmp_path / "log").open("wb") as log:
+        subprocess.run([sys.executable, "-c", code], stderr=log, check=True, cwd=ROOT)
+    assert (tmp_path / "log").read_text() == "onetwothree"

@@ -424,3 +424,41 @@ def test_the_board_without_liberties_is_named():
     boards[2] = WITHOUT_LIBERTIES
     with pytest.raises(ValueError, match=r"(?s)\b2\b"):
         Position.from_array(boards)
+
+
+def test_indices_beyond_the_batch_are_refused_in_arrays_too():
+    position = Position.empty(5, 3)
+    for index, wrong in (([0, 3], 3), (np.array([-1, -4]), -4), (np.int64(3), 3)):
+        with pytest.raises(IndexError, match=f"position {wrong} of a batch of 3"):
+            position[index]
+    assert position[[-3, 2]].batch == 2
+    for index in ([True, False], np.zeros(4, bool)):
+        with pytest.raises(ValueError, match=r"a batch of 3 takes an index of \[n\] integers or \[3\] bools, not bool of "):
+            position[index]
+    with pytest.raises(TypeError, match="a batch's index must be an integer, a slice or an array of integers or bools, not True"):
+        position[True]
+
+
+def test_repr_shows_three_boards_and_counts_the_others():
+    shown = repr(Position.empty(5, 3))
+    assert shown.count("to play") == 3 and "more" not in shown
+    shown = repr(Position.empty(5, 7))
+    assert shown.count("to play") == 3 and shown.endswith("... and 4 more")
+    told = repr(Position.from_array(np.zeros((3, 2, 2), np.int8), to_play=-1, ko=[2, -1, -1], passes=[0, 1, 2])).splitlines()
+    assert [line for line in told if "to play" in line] == [
+        f"White (X is Black) to play{more}" for more in (", ko at 2", ", passes 1", ", passes 2")
+    ]
+
+
+def test_an_illegal_moves_place_is_told_by_row_and_column():
+    position = Position.empty(5).play(7)
+    with pytest.raises(ValueError, match=r"point 7 \(row 1, column 2\) in position 0: the point is occupied"):
+        position.play(7)
+    over = Position.empty(5).play(25).play(25)
+    with pytest.raises(ValueError, match="a pass in position 0: the game is over"):
+        over.play(25)
+
+
+def test_the_hash_is_the_same_in_every_version():
+    assert np.asarray(Position.empty(5).play(12).hash()).tolist() == [[3929651670, 2162162045]]
+    assert np.asarray(Position.empty(19).play(0).play(360).hash()).tolist() == [[3441494086, 3170568770]]

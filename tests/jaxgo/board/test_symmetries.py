@@ -210,3 +210,10 @@ def test_inside_jit_and_vmap(positions, images):
 def test_bad_input(positions, call, error, message):
     with pytest.raises(error, match=re.escape(message)):
         call(positions)
+
+
+def test_what_numpy_holds_turns_by_a_symmetry_that_is_traced():
+    board = np.arange(25.0, dtype=np.float32).reshape(5, 5)
+    points, moves = jax.jit(lambda k: (transform_points(board, 5, k), transform_moves(np.arange(26), 5, k)))(3)
+    np.testing.assert_array_equal(points, np.rot90(board, 3))
+    np.testing.assert_array_equal(moves, transform_moves(np.arange(26), 5, 3))

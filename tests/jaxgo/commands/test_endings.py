@@ -2,13 +2,15 @@
 
 import pathlib
 
+import numpy as np
 import pytest
 
 import jaxgo
 from jaxgo import cli
-from jaxgo.commands.endings import endings, without
-from jaxgo.commands.report import ending_text
+from jaxgo.commands.endings import _dead, endings, without
+from jaxgo.commands.report import ending_text, score_text
 from jaxgo.records.sgf import read_game
+from jaxgo.results.statuses import DEAD
 from tests.jaxgo.commands.documents import documents
 
 # White's stone at A4 and Black's at E2 are dead: 15 points to 10.
@@ -90,3 +92,39 @@ def test_the_last_row_is_without_dead_stones(capsys, tmp_path: pathlib.Path, res
     assert (sorted(row["dead"]), row["score"], row["win_rate"]) == (dead, other, 0.0)
     assert cli.main(["evaluate", str(path), "--move", "2", "--playouts", "50", "--komi", "50.5"]) == 0
     assert f": {other}; {score} with the record's komi" in " ".join(capsys.readouterr().out.split())
+
+
+def test_scores_as_records_state_them() -> None:
+    assert [score_text(score) for score in (0.0, -0.0, 14.0, -0.5)] == ["0", "0", "B+14", "W+0.5"]
+
+
+@pytest.mark.parametrize("komi", [0.5, 5.5])
+def test_the_score_by_another_komi_is_told_beside_the_records(komi: float) -> None:
+    """Whether that is better for Black or for White."""
+    (found,) = endings(_ended(), [komi], [3.5], [1.5], [0], seed=0)
+    assert f"{score_text(5 - komi)}; B+1.5 with the record's komi, as the record says" in ending_text(found, 5)
+
+
+@pytest.mark.parametrize(("handicap", "stated", "bonus"), [(2, -0.5, 2), (2, 0.5, 1), (1, 0.5, 0)])
+def test_two_handicap_stones_are_the_fewest_that_white_gets_points_for(handicap: int, stated: float, bonus: int) -> None:
+    (found,) = endings(_ended(), [3.5], [3.5], [stated], [handicap], seed=0)
+    assert found.bonus == bonus and len(found.dead) == 2
+
+
+@pytest.mark.parametrize(("held", "dead"), [(0.4, [19]), (0.6, [])])
+def test_what_playouts_are_sure_of_lives_whatever_the_record_says(held: float, dead: list[int]) -> None:
+    """White wins by 9.5 without E2."""
+    stones = np.asarray(_ended().to_array())[0]
+    owners = stones.astype(np.float64)
+    owners[3, 4] = held
+    assert _dead(stones, [], (owners, owners), 3.5, -9.5, (0,)) == (dead, bool(dead))
+
+
+@pytest.mark.parametrize(("judged", "dead"), [([5], [5, 19]), ([2, 7, 12, 17, 22], [5, 19, 20])])
+def test_of_several_that_give_the_records_score_it_is_about_as_many_as_playouts_say(judged: list[int], dead: list[int]) -> None:
+    """A stone at A1 stands in its own area: the score is the same with and without it."""
+    stones = np.array(_ended().to_array())[0]
+    stones[4, 0] = 1
+    owners = stones.astype(np.float64)
+    owners.flat[[5, 19, 20]] = 1.0, -0.9, 0.3
+    assert _dead(stones, [(judged, DEAD)], (owners, owners), 3.5, 1.5, (0,)) == (dead, True)

@@ -394,3 +394,19 @@ def test_interrupted_before_anything_is_finished(capsys, monkeypatch: pytest.Mon
 
 def test_summary_is_one_line() -> None:
     assert "\n" not in evaluate.SUMMARY and len(evaluate.SUMMARY) < 100
+
+
+def test_errors_and_spreads_are_the_librarys(capsys: pytest.CaptureFixture) -> None:
+    (position,) = _json(capsys, GAME, "--move", "30", "--playouts", "200", "--policy", "mercy:20")["positions"]
+    expected = jaxgo.evaluate(jaxgo.Position.from_sgf(GAME, move=30), 200, komi=7.0, streams=[30], policy=jaxgo.Mercy(20))
+    assert position["margin_std"] == float(expected.margin_std[0]) > 0
+    assert position["margin_error"] == pytest.approx(position["margin_std"] / np.sqrt(200))
+    assert position["truncated"] == float(expected.truncated[0]) > 0
+
+
+def test_the_board_is_of_the_last_position_in_play(capsys: pytest.CaptureFixture, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;SZ[3];B[bb];W[];B[])")
+    assert cli.main(["evaluate", str(path), "--all", "--playouts", "20"]) == 0
+    said = capsys.readouterr().out
+    assert "over at move 3" in said and "after move 2 (W pass)" in said and "after move 3" not in said

@@ -79,7 +79,7 @@ def test_a_decided_game_takes_no_more_playouts_than_another(capsys, blunder: str
 
     monkeypatch.setattr(mistakes, "_Counted", Counted)
     assert cli.main(["evaluate", blunder, "--mistakes", "3", "--playouts", "4000", "--komi", "-170"]) == 0
-    assert len(told) > 3 and all(done <= total for done, total in told)
+    assert len(told) >= 3 and all(done <= total for done, total in told)
 
 
 def test_the_table_of_mistakes(capsys, blunder: str) -> None:

@@ -114,3 +114,38 @@ def test_a_bar_shows_at_once_that_there_is_work(capsys: pytest.CaptureFixture, m
 )
 def test_time_left(seconds: float, words: str) -> None:
     assert time_left(seconds) == words
+
+
+def test_nothing_more_done_is_no_speed(clock: Clock) -> None:
+    found = Progress()
+    found(100, 1000)
+    clock.now += 2
+    found(100, 1000)
+    assert found.rate() is None
+
+
+def test_each_programs_playouts_count_once(clock: Clock) -> None:
+    """However often it is said that another comes."""
+    found = Progress()
+    found(100, 2000)
+    clock.now += 2
+    found(300, 2000)
+    found.compiles()
+    found.compiles()
+    found(700, 2000)
+    clock.now += 2
+    found(1500, 2000)
+    assert found.rate() == 250
+
+
+def test_more_done_than_was_to_be_is_no_time_left() -> None:
+    assert time_left(-3) == "0 s left"
+
+
+def test_a_bar_in_a_terminal_without_dots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(written, encoding="ascii", errors="replace", write_through=True))
+    with shown("jaxgo match", 10, "0 of 10 games"):
+        pass
+    assert b"0 of 10 games" in written.getvalue() and b"?\x1b" not in written.getvalue().replace(b"[?", b"")

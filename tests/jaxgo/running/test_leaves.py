@@ -9,10 +9,12 @@ import jaxgo
 from jaxgo import STAY, LeafResults, Leaves
 from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.programs import Programs
+from jaxgo.base.promise import Promise
 from jaxgo.board.geometry import geometry
 from jaxgo.results import outcome
 from jaxgo.running import leaf_columns, ring, ring_program
 from jaxgo.running.leaf_results import Places
+from jaxgo.running.leaves import Call
 from jaxgo.running.request import seed_words
 from tests.positions import from_games, middle_game
 from tests.referee import Game, parse
@@ -430,3 +432,13 @@ def test_calls_of_others_are_refused():
         assert mine.gather(call).wins.shape == (1,)
     with pytest.raises(RuntimeError, match="closed"):
         mine.submit(*Leaves.arguments_of(jaxgo.Position.empty(5)), [STAY], [0])
+
+
+def test_a_call_is_done_when_all_its_parts_are():
+    leaves, parts = Leaves(5, 1, 1), [Promise(), Promise()]
+    call = Call(None, parts, leaves._own)
+    for part in parts:
+        assert not leaves.done(call) and not leaves.wait(call, 0)
+        part.keep(None)
+    assert leaves.done(call) and leaves.wait(call, 0)
+    leaves.close()

@@ -272,3 +272,16 @@ def test_counts_that_are_none_are_refused(wrong, error, text):
     counts = np.ones((2, 1, 25), int)
     with pytest.raises(error, match=text):
         jaxgo.AdvisorTable(**dict(size=5, context="point", visits=counts, results=2 * counts) | wrong)
+
+
+def test_tactics_are_of_games_that_go_on_and_of_the_tables_size():
+    table, text = jaxgo.AdvisorTable(5, "point"), "X O . . .\n" + ". . . . .\n" * 4
+    assert table.enter_tactics(jaxgo.Position.from_ascii(text, to_play=-1)).visits.any()
+    assert not table.enter_tactics(jaxgo.Position.from_ascii(text, to_play=-1, passes=2)).visits.any()
+    for call, told in (
+        (lambda: table.enter_tactics(jaxgo.Position.empty(9)), "position must be of size 5, as the table is, not 9"),
+        (lambda: table.enter_tactics(jaxgo.Position.empty(5), visits=0), "visits must be between 1 and 1048576, not 0"),
+        (lambda: table.enter_tactics(jaxgo.Position.empty(5), visits=(1 << 20) + 1), "visits must be between 1 and 1048576, not 1048577"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(told)):
+            call()

@@ -18,7 +18,8 @@ def test_they_are_told_by_name_and_numbers(text, policies):
 
 
 @pytest.mark.parametrize("text", [
-    "", "best", "capture:x", "capture:1:2", "patterns:1:", "patterns:1:best", "patterns:1:match/", "patterns:1:match:save", "mercy", "mercy:-1", "uniform:1", "replies", "nakade,",
+    "", "best", "capture:x", "capture:1:2", "patterns:1:", "patterns:1:best", "patterns:1:match/", "patterns:1:match:save", "mercy", "mercy:-1", "uniform:1", "replies", "nakade,", "mercy:9:1",
+    "nakade:1:2", "no-self-atari:1:2", "advisor", "mercy:0x9", "capture:",
 ])  # fmt: skip
 def test_what_names_none_is_refused(text):
     with pytest.raises(ValueError) as refused:

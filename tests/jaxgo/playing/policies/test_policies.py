@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxgo
+from jaxgo.playing.policies.in_order import InOrder, asks, each_of
 from jaxgo.playing.policies.policy import Policy
 from jaxgo.running import jobs
 from tests import scalar_policies
@@ -185,3 +186,16 @@ def test_policies_of_ones_own_have_a_chance(policy, text):
 def test_probabilities_are_checked(q, error):
     with pytest.raises(error, match="q must be .* 1, not"):
         jaxgo.Capture(q)
+
+
+def test_mercy_is_of_as_many_stones_more_as_one_is_ahead():
+    even, ahead = jaxgo.Position.empty(2), jaxgo.Position.from_ascii("O O\nX .")
+    assert jaxgo.Mercy(9).from_here(even).stones == 9 and jaxgo.Mercy(9).from_here(ahead).stones == 10
+    assert jaxgo.Mercy(625).from_here(ahead).stones == 625
+
+
+def test_whom_playouts_ask():
+    """Policies in order are as the policies themselves; `Uniform` alone is none."""
+    one, two, three = jaxgo.Capture(), jaxgo.Nakade(), jaxgo.Uniform()
+    assert [*map(id, each_of([InOrder([one, two]), three]))] == [*map(id, (one, two, three))]
+    assert [*map(asks, (None, [], three, one, [one, three], InOrder([three])))] == [False, False, False, True, True, False]
