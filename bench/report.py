@@ -123,11 +123,11 @@ def seconds(figures: Mapping[str, float]) -> str:
 def _scale(value: float) -> tuple[float, str]:
     """The unit in which a figure is easy to read."""
     for scale, unit in ((1e6, " M"), (1e3, " k")):
-        if value >= scale:
+        if value >= 0.9995 * scale:  # which is shown as one of them
             return scale, unit
     return 1.0, ""
 
 
 def _digits(value: float) -> str:
     """Three significant digits, never in powers of ten."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -66,7 +66,7 @@ def summary(found: Digest) -> list[str]:
     sizes = ", ".join(f"{count:,} on {size}x{size}" for size, count in sorted(found.sizes.items()))
     results = {kind: found.results[kind] for kind in ("black", "white", "draw", "?")}
     won = f"Black won {results['black']:,}, White {results['white']:,}"
-    won += f", {results['draw']:,} draws" * bool(results["draw"]) + f", {results['?']:,} without a result" * bool(results["?"])
+    won += f", {results['draw']:,} drawn" * bool(results["draw"]) + f", {results['?']:,} without a result" * bool(results["?"])
     how = f" by {settings['bot']}" if settings["bot"] else ""
     lines = [
         f"{found.games:,} game{'s' * (found.games != 1)}, {found.positions:,} positions ({sizes or 'none'}); {won}.",

@@ -1,5 +1,6 @@
 """The figures of the README and of `docs/` are those of the newest results."""
 
+import functools
 import json
 
 import pytest
@@ -71,3 +72,19 @@ def test_unknown_figures_and_missing_results_are_told(tmp_path):
     for name, words in (("speed", "there are no figures 'speed'"), ("peers", "holds no result of peers")):
         with pytest.raises(figures.Missing, match=words):
             figures.written(f"<!-- figures: {name} -->\n<!-- end of figures -->", tmp_path)
+
+
+@pytest.mark.parametrize(("arguments", "status", "said"), [
+    ([], 0, "README.md: written\n"), (["--check"], 1, "README.md: not the figures of the newest results\n"),
+])  # fmt: skip
+def test_pages_that_differ_are_written_or_only_told_of(tmp_path, monkeypatch, capsys, arguments, status, said):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / figures.PAGES[0]
+    page.write_text("old")
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "pages", lambda: [(page, page.read_text(), "new")])
+    monkeypatch.setattr(figures, "pictures", functools.partial(list))
+    assert figures.main(arguments) == status
+    assert page.read_text() == ("old" if status else "new") and capsys.readouterr().err == said
+    page.write_text("new")
+    assert figures.main(arguments) == 0 and capsys.readouterr().err == ""

@@ -64,3 +64,14 @@ def test_where_there_is_none_it_is_told(repository, tmp_path):
         history.measure([9], Plan(), lambda _: None, since="2037-01-01")
     with pytest.raises(history.NoHistory, match="git says"):
         list(history.recorded(root=tmp_path.parent / "nowhere"))
+
+
+def test_what_was_recorded_twice_counts_once_and_boards_are_those_asked_for(repository, tmp_path):
+    """As where a file was renamed."""
+    (tmp_path / "bench" / "results" / "b-throughput.json").write_text(result("2026-02-01T00:00:00", 300.0, "f" * 40))
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "another name")
+    made = history.measure([9], Plan(), lambda _: None)
+    assert [x["rate"]["median"] for x in made["results"]] == [100.0, 300.0]
+    with pytest.raises(history.NoHistory, match="holds no figures of throughput, search for 13x13, 19x19$"):
+        history.measure([13, 19], Plan(), lambda _: None)

@@ -2,11 +2,14 @@
 
 import json
 import math
+import types
 
 import numpy as np
 import pytest
 
+import jaxgo
 from bench import judgement
+from bench.judgement import Judged
 from jaxgo.base.constants import STAY
 
 #: Of the first game all positions but one have been judged, of the second one.
@@ -128,3 +131,26 @@ def test_policies_are_measured_side_by_side(games, capsys):
         assert each["phases"][0] == pytest.approx(each["short"]) and each["phases"][1:] == [None] * 3
     assert judgement.main([str(games), "--policy", "uniform", "--playouts", "64"]) == 0
     assert "5 positions" in capsys.readouterr().out
+
+
+def test_win_rates_are_blacks_whoever_is_to_move(tmp_path):
+    """As `jaxgo.evaluate` has them, within six standard errors."""
+    path = tmp_path / "ahead.sgf"
+    path.write_text("(;SZ[5]KM[-10.5]SBKV[50];B[cc]SBKV[50];W[aa]SBKV[50];B[bc]SBKV[50])")
+    judged = judgement.read(path)
+    expected = jaxgo.evaluate(judged.positions, 4000, komi=-10.5).win_rate
+    assert expected.min() > 0.57 and np.abs(judgement.win_rates(judged, None, 1000) - expected).max() < 0.1
+
+
+def test_errors_are_over_games_and_phases_begin_with_the_moves_that_they_name(monkeypatch):
+    """Worked out by hand: 0.1, 0, 0.2 and 0.3 more than the first, 0.15 in the mean; the games add -0.15 and 0.15 beyond it."""
+    short = iter([np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.2, 0.2, 0.5, 0.7])])
+    monkeypatch.setattr(judgement, "win_rates", lambda judged, policy, playouts: next(short))
+    monkeypatch.setattr(judgement, "calibrated", lambda rates, judged: rates)
+    monkeypatch.setattr(judgement, "shortfall", lambda told, judged: told)
+    rates, games, moves = np.array([0.2, 0.4, 0.6, 0.9]), np.array([1, 1, 1, 2]), np.array([0, 13, 14, 42])
+    judged = Judged(types.SimpleNamespace(size=9), None, np.zeros(4), rates, games, moves, 7.5)
+    first, second = judgement.measure(judged, ["uniform", "capture"], 8)
+    assert first["phases"] == [pytest.approx(0.15), 0.3, None, 0.4] and first["difference_error"] == 0
+    assert second["difference"] == pytest.approx(0.15)
+    assert second["difference_error"] == pytest.approx(np.sqrt(2 * 0.15**2) * np.sqrt(2) / 4)

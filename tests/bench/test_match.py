@@ -17,10 +17,13 @@ import types
 import pytest
 from sgfmill import sgf
 
-from bench.match import _Progress, _referee
+from bench import match as matches
+from bench.match import _check_memory, _elo, _Progress, _referee
 from bench.matches.engine import find_gnugo
 from jaxgo import cli
 from jaxgo.base import source
+from jaxgo.cli import UsageError
+from tests.bench.matches.test_standing import a_game
 
 pytestmark = pytest.mark.usefixtures("many_playouts")
 ENGINE = pathlib.Path(__file__).parent / "matches" / "scripted_engine.py"
@@ -338,3 +341,38 @@ def test_progress_counts_moves_until_games_end(monkeypatch):
     assert said[90:] == [
         (2, 3, "2 of 3 games, 50.0 % (9.5 to 90.5), 1 s left"), (3, 3, "3 of 3 games, 33.3 % (6.1 to 79.2), 0 s left"),
     ]  # fmt: skip
+
+
+def test_all_trees_of_the_games_at_a_time_share_the_memory(monkeypatch, capfd):
+    """Two a game, of as many games as there may be, though there are fewer: later there may be more."""
+    asked = []
+    monkeypatch.setattr(matches, "_play", lambda match, *others: (asked.append(match), ("interrupted", 130))[1])
+    assert cli.main(["match", "amaf", "mc", "--games", "2", "--workers", "4", "--memory", "256M", "--size", "5"]) == 130
+    assert asked[0].conditions.memory == (256 << 20) // 8
+    assert "PARTIAL, interrupted: 0 of 2 games are finished" in capfd.readouterr().out
+
+
+def test_the_least_memory_is_that_of_all_trees():
+    contestants = [types.SimpleNamespace(least_memory=lambda size, bytes=bytes: bytes) for bytes in (0, 100)]
+    _check_memory(argparse.Namespace(size=9), contestants, 600, 3)
+    with pytest.raises(UsageError, match="--memory must be at least 600 bytes for 3 games at a time on 9x9, not 599"):
+        _check_memory(argparse.Namespace(size=9), contestants, 599, 3)
+
+
+def test_games_stand_in_the_document_by_their_numbers(monkeypatch, capfd):
+    """However they have ended."""
+
+    def play(match, games, *others):
+        games += [a_game(1.0, True) | {"number": number} for number in (3, 1, 2)]
+        return "", 0
+
+    monkeypatch.setattr(matches, "_play", play)
+    assert cli.main(["match", "amaf", "mc", "--games", "3", "--json"]) == 0
+    assert [game["number"] for game in json.loads(capfd.readouterr().out)["records"]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("elo", "interval", "words"), [
+    (12.3, [-5.0, 30.0], "Elo +12 (-5 to +30)"), (None, [300.2, None], "Elo at least +300"), (None, [None, -300.2], "Elo at most -300"),
+])  # fmt: skip
+def test_ratings_in_words(elo, interval, words):
+    assert _elo({"elo": elo, "elo_interval": interval}) == words

@@ -91,6 +91,7 @@ def test_whose_moves_are_chosen_in_batches(contestant, expected):
     ("first", "second", "cores", "expected"),
     [
         ("amaf", "mc", 64, True), ("rave", "mc", 3, True), ("rave", "mc", 4, False), ("rave:visits=10001", "mc", 3, False),
+        ("rave:visits=10000", "mc", 3, True),
         ("amaf:visits=10001", "mc", 3, True), ("rave:seconds=1", "mc", 3, False),
     ],  # fmt: skip
 )

@@ -166,3 +166,14 @@ def test_players_of_a_machine_have_cores_of_their_own(tmp_path, monkeypatch):
             assert more == [5, 2], "there are no others"
         with own_cores(1) as third:
             assert third == [3], "it is free again"
+
+
+def test_workers_that_begin_are_lost_again_and_again_only_where_so_many_are_in_a_row():
+    """Of many at a time some may be lost by one accident; and once one has begun it is another time."""
+    assert sorted(numbers(FakeRay({(actor, 0) for actor in (4, 5, 6, 7)}), workers=4)) == [1, 2, 3, 4, 5, 6]
+    assert sorted(numbers(FakeRay({(1, 0), (2, 0), (3, 1), (4, 0), (5, 0)}), workers=1)) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_node_with_another_version_is_told():
+    with pytest.raises(RuntimeError, match="^a node has jaxgo .*, the process that uses the cluster has another$"):
+        cluster.Player(1).begin("another")

@@ -16,7 +16,8 @@ from bench.matches.engine import Engine, EngineError, EngineMover, NoAnswer
 from bench.matches.referee import judge
 from jaxgo import Position
 from search.game import Game
-from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, play_game
+from search.in_steps import alone
+from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, Forfeit, play_game
 
 SCRIPT = pathlib.Path(__file__).with_name("scripted_engine.py")
 
@@ -240,3 +241,69 @@ def test_gnugo_is_found_where_debian_has_it(monkeypatch, tmp_path):
     assert engine.find_gnugo() == "gnugo --mode gtp --chinese-rules"
     monkeypatch.setattr(engine, "_PATH", "")
     assert engine.find_gnugo() is None
+
+
+class Said:
+    """In an engine's place: notes what it is asked, with the seconds that it has; says or raises what it is to.
+
+    Args:
+      move: its answer to genmove, or what it raises.
+      refuses: a command, with its arguments, that it does not take.
+    """
+
+    commands, running = frozenset({"time_settings", "time_left", "set_random_seed"}), True
+
+    def __init__(self, move: str | Exception = "C3", refuses: str = ""):
+        self.move, self.refuses, self.asked = move, refuses, {}
+
+    def ask(self, command: str, seconds: float = 0.0) -> str:
+        self.asked[command] = seconds
+        if command == self.refuses:
+            raise EngineError("it refuses")
+        if command.startswith("genmove") and isinstance(self.move, Exception):
+            raise self.move
+        return self.move
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+def moved(said: Said, seconds: float | None, grace: float = 1.0):
+    """The first move of a game."""
+    return alone(EngineMover(said, seconds, grace).move_in_steps(Game(Position.empty(5), 0.5)))
+
+
+def test_a_game_begins_with_all_digits_of_the_komi_and_a_seed_that_engines_take():
+    said, begun = Said(), Engine.__new__(Engine)
+    begun.ask, begun.commands = said.ask, said.commands
+    begun.begin(9, -1234.125, 2**40 + 3)
+    assert list(said.asked) == ["boardsize 9", "komi -1234.125", "clear_board", "set_random_seed 3"]
+    begun.commands = frozenset()
+    said.asked.clear()
+    begun.begin(9, 7.0)
+    assert list(said.asked) == ["boardsize 9", "komi 7", "clear_board"]
+
+
+def test_an_engine_that_has_whole_seconds_only_is_told_the_next_one():
+    """GTP's times are whole numbers, and none would be no time at all."""
+    said = Said(refuses="time_settings 0 0.5 1")
+    moved(said, 0.5)
+    assert list(said.asked) == ["time_settings 0 0.5 1", "time_settings 0 1 1", "time_left b 1 1", "genmove b"]
+
+
+def test_a_move_may_take_the_grace_too():
+    said = Said()
+    moved(said, 2.0, grace=3.0)
+    assert 4.0 < said.asked["genmove b"] <= 5.0
+
+
+@pytest.mark.parametrize(("seconds", "ending"), [(None, FAILURE), (2.0, TIME)])
+def test_no_answer_is_a_loss_on_time_where_a_clock_runs(seconds, ending):
+    with pytest.raises(Forfeit) as lost:
+        moved(Said(NoAnswer("no answer")), seconds)
+    assert (lost.value.ending, str(lost.value)) == (ending, "no answer")
+
+
+@pytest.mark.parametrize("word", ["resign", "RESIGN", "Resign"])
+def test_resignations_in_any_case(word):
+    assert moved(Said(word), None).resign

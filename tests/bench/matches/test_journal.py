@@ -109,3 +109,11 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(UsageError, match="cannot be used"):
         Journal(str(tmp_path), CONDITIONS)
+
+
+def test_a_match_that_was_killed_while_its_conditions_were_written_begins_again(tmp_path):
+    (tmp_path / "games.jsonl").write_bytes(b"")
+    (tmp_path / ".match.json.part").write_bytes(b'{"first":')
+    with Journal(str(tmp_path), CONDITIONS) as journal:
+        assert journal.games == {}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "match.json"]

@@ -74,3 +74,15 @@ def test_time_is_of_all_moves():
 
 def test_equal_games_are_found():
     assert standing([a_game(1.0, True), a_game(0.0, False), a_game(1.0, True, game="b")])["different"] == 2
+
+
+def test_a_referee_may_fail_in_a_game_that_is_too_long():
+    """Then nobody has lost by anything but the board."""
+    found = standing([a_game(0.0, True, ending="too long") | {"number": 4, "remark": "the referee has failed: it ended"}])
+    assert (found["referee_failed"], found["referee_remark"]) == (1, "game 4: the referee has failed: it ended")
+    assert found["first"]["remark"] is None
+
+
+def test_the_score_as_black_is_of_the_games_with_black():
+    assert standing([a_game(1.0, True), a_game(0.5, True), a_game(0.0, False)])["score_as_black"] == 0.75
+    assert standing([a_game(1.0, False)])["score_as_black"] is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jaxgo
-from search.analysis.query import read_query
+from search.analysis.query import MOST_WARNINGS, read_query
 from tests.search.analysis.talk import query
 
 
@@ -248,6 +248,7 @@ def test_a_game_that_is_over_can_be_asked_about(talk):
         ({"avoidMoves": [3]}, "avoidMoves", "Must be an array of dictionaries with player, moves and untilDepth, not of 3"),
         ({"moves": [["B"]]}, "moves", "Must be an array of pairs of a player and a location, such as [\"B\", \"C4\"], not of ['B']"),
         ({"avoidMoves": [{"player": "B", "moves": ["C3"]}]}, "avoidMoves", "untilDepth: Must specify untilDepth"),
+        ({"avoidMoves": [{"player": "B", "moves": ["C3"], "untilDepth": 0}]}, "avoidMoves", "untilDepth: Must be an integer from 1 to"),
         ({"allowMoves": [{"player": "B", "moves": ["C9"], "untilDepth": 1}]}, "allowMoves", "Could not parse board location: C9"),
         ({"action": "dance"}, "action", "terminate_all, not 'dance'"),
         ({"action": "terminate", "terminateId": 5}, "terminateId", "Must be a string, not 5"),
@@ -307,7 +308,6 @@ def test_moves_to_avoid_need_a_tree(talk, field, kind):
     assert reply["field"] == field and "Cannot be done by playouts without a tree" in reply["error"]
 
 
-
 @pytest.mark.parametrize(
     "line",
     [b"not json", b"[]", b"3", b'"text"', b"{", b'{"id": 3}', b'{"id": null}', b"{}", b"\xff\xfe", b"nul", b"[" * 100_000, b"1" * 10_000],
@@ -320,3 +320,10 @@ def test_empty_lines_are_nothing(talk):
     talk.send(b"", b"   ", b"\r")
     assert talk.ask(query("after", playouts=5))["id"] == "after"
     assert len(talk.replies) == 1
+
+
+def test_of_many_unknown_fields_the_others_are_counted():
+    names = [f"unknown{number}" for number in range(MOST_WARNINGS + 5)]
+    _, warnings = read_query(query("many") | dict.fromkeys(names, 1))
+    assert [field for field, _ in warnings] == names[: MOST_WARNINGS + 1]
+    assert warnings[-1][1].endswith("(and of 4 more fields)") and "more fields" not in warnings[-2][1]

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shlex
 import signal
 import socket
@@ -313,4 +314,39 @@ def test_a_listener_that_is_closed_takes_nobody():
     made.close()
     with pytest.raises(OSError):
         socket.create_connection((host, int(port)), timeout=5.0).close()
+    service.end()
+
+
+def test_an_address_of_ipv6_is_listened_at():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("there is no IPv6")
+    service = Service(ServiceOptions())
+    made = streams.Listener(service, "::1", 0)
+    port = re.fullmatch(r"\[::1\]:([0-9]+)", made.address)
+    assert port is not None
+    socket.create_connection(("::1", int(port[1])), timeout=5.0).close()
+    made.close()
+    service.end()
+
+
+def test_one_client_too_many_is_told_so_and_comes_in_once_another_has_gone(monkeypatch):
+    monkeypatch.setattr(streams, "MOST_CLIENTS", 1)
+    service = Service(ServiceOptions())
+    made = streams.Listener(service, "127.0.0.1", 0)
+    first, second = Peer(made), Peer(made)
+    assert second.reply() == {"error": "Too many clients"} and not second.file.readline()
+    first.send({"id": "a", "action": "query_version"})
+    assert first.reply()["id"] == "a"
+    first.close(), second.close()
+    for _ in range(100):  # until it has been seen that he is gone
+        third = Peer(made)
+        third.send({"id": "b", "action": "query_version"})
+        if (reply := third.reply()).get("id") == "b":
+            break
+        third.close()
+    assert reply["id"] == "b"
+    third.close()
+    made.close()
     service.end()

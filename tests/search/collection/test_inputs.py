@@ -163,6 +163,7 @@ def test_what_cannot_be_read_is_told_once(text: str, rejects: list, plies: list[
 
 @pytest.mark.parametrize(("stated", "size"), [
     ("9", 9), ("009", 9), ("+5", 5), (" 13 ", 13), ("19:19", 19), ("26", 19), ("000919", 19), ("0009" + "9" * 5000, 19), ("-9", 19), ("", 19),
+    ("1", 19), ("2", 2), ("25", 25), ("0", 19),
 ])  # fmt: skip
 def test_the_size_that_a_game_states_is_one_that_is_played(stated: str, size: int) -> None:
     (game,) = inputs.cut_games("f", io.BytesIO(f"(;GM[1]SZ[{stated}])".encode()))
@@ -222,3 +223,28 @@ def test_rejects_of_results_are_no_input(tmp_path: pathlib.Path) -> None:
 def test_parts_are_as_large_as_suits_the_playouts_and_the_board() -> None:
     asked = ((100, 9), (1000, 9), (1000, 19), (10**6, 9), (10**9, 19))
     assert [Settings(playouts=playouts).positions_of_part(size) for playouts, size in asked] == [1024, 1024, 256, 2, 1]
+
+
+def test_rejects_say_what_there_is_all_the_same() -> None:
+    assert Reject("a", 0, 3, "an illegal move").words == "an illegal move; read up to move 2"
+    assert Reject("a", -1, 0, "no record").words == "no record"
+
+
+def test_folders_are_read_in_the_order_of_their_names(tmp_path: pathlib.Path) -> None:
+    for name in ("c", "a", "b/d", "b/a"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.sgf").write_text("")
+    found = inputs.files_of([str(tmp_path)], str(tmp_path / "out"))
+    assert [str(pathlib.Path(path).relative_to(tmp_path).parent) for path in found] == ["a", "b/a", "b/d", "c"]
+
+
+@pytest.mark.parametrize("first", [b"FF[4]", b"GM[1]", b"SZ[5]", b"CA[UTF-8]", b" CA [UTF-8]"])
+def test_the_next_game_plainly_begins_with_what_only_roots_have(first: bytes) -> None:
+    games = [b"(;SZ[5];B[cc](;W[dd])", b"(;" + first + b"SZ[5];B[aa])"]
+    assert [game.text.strip() for game in inputs.cut_games("f", io.BytesIO(b"\n".join(games)))] == games
+
+
+def test_a_game_that_is_too_long_but_ends_keeps_no_other_back(monkeypatch) -> None:
+    monkeypatch.setattr(inputs, "MOST_BYTES", 1000)
+    games = [b"(;SZ[5]" + b";B[cc]" * 300 + b")", b"(;SZ[5];B[aa])"]
+    assert [game.text for game in inputs.cut_games("f", io.BytesIO(b"\n".join(games)))] == games

@@ -1,6 +1,7 @@
 """`jaxgo report`: swings, openings and curves, of tables whose figures are known."""
 
 import collections
+import dataclasses
 import html.parser
 import json
 import os
@@ -16,6 +17,7 @@ from jaxgo.cli import main
 from search.collection import pictures
 from search.collection.digest import Opening, curves, digest, winner
 from search.collection.inputs import Reject
+from search.collection.page import MOST_OPENINGS, moves_in_words, page, summary
 from search.collection.settings import Settings
 from search.collection.store import Store
 from search.collection.tables import schema
@@ -245,3 +247,50 @@ def test_a_board_shows_its_stones_where_they_are() -> None:
     assert circles["white"] == (left + 80, top + 80)
     assert circles["label"] == (left + 20, top) and circles["mark"] == (left + 80, top)
     assert svg.count('class="whites"') == 1 and 'class="blacks"' not in svg
+
+
+def test_a_summary_counts_games_by_their_results(folder: pathlib.Path) -> None:
+    found = digest(str(folder))
+    told = summary(dataclasses.replace(found, results=collections.Counter({"black": 3000, "white": 2, "draw": 1, "?": 4}), games=1))
+    assert told[0] == "1 game, 10 positions (10 on 5x5); Black won 3,000, White 2, 1 drawn, 4 without a result."
+    assert told[1:] == [
+        "100 playouts of each position, seed 1.", "1 could not be read, or not to the end.",
+        "NOT COMPLETE: the same `jaxgo collection` command goes on.",
+    ]  # fmt: skip
+    none = dataclasses.replace(found, results=collections.Counter(), games=0, positions=0, sizes={}, num_rejects=0, complete=True)
+    assert summary(none)[0] == "0 games, 0 positions (none); Black won 0, White 0." and len(summary(none)) == 2
+    by_bot = dataclasses.replace(found, settings=found.settings | {"bot": "rave"})
+    assert summary(by_bot)[1] == "100 playouts by rave of each position, seed 1."
+
+
+def test_the_page_says_who_lost_what(folder: pathlib.Path) -> None:
+    text = page(digest(str(folder)))
+    assert text.count("Ann (Black) - &lt;Bo&gt; (White) W+R") == 3
+    assert 'Black wins 90.0 % before and 5.0 % after: <span class="bad">Black loses 85.0</span> ± 4.2' in text
+    assert 'Black wins 40.0 % before and 90.0 % after: <span class="bad">White loses 50.0</span>' in text
+    assert "<p>1. E1 75.0 %</p>" in text
+    assert re.search(r"<td>a\.sgf</td><td><svg.*?</svg></td><td>4</td><td>50\.0 %</td><td>60\.0 %</td>", text)
+
+
+def test_the_page_shows_the_first_openings(folder: pathlib.Path) -> None:
+    found = digest(str(folder))
+    some = [Opening(5, 2, "." * 25, collections.Counter(black=1), 0.25) for _ in range(MOST_OPENINGS + 1)]
+    text = page(dataclasses.replace(found, openings=some, swings=[]))
+    assert text.count('<svg class="board"') == text.count("Black won 100 %; win rate there 25.0 %") == MOST_OPENINGS
+
+
+def test_swings_over_some_moves_and_of_variations(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    """No one move is ringed where there are some; a game's curve is that of its main line."""
+    rows = [_row("a", 0, 0.5), _row("a", 2, 0.2), _row("a", 3, 0.2, variation=1), _row("a", 4, 0.9, variation=1, move="C3")]
+    with Store(str(tmp_path / "out"), SETTINGS) as store:
+        sink = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema(5)), sink)
+        store.add(0, 5, sink.getvalue().to_pybytes())
+    variation, some = digest(str(tmp_path / "out")).swings
+    assert (variation.variation, variation.moves, some.moves) == (1, 1, 2)
+    assert [moves_in_words(swing) for swing in (variation, some)] == ["White C3, move 4", "Black, moves 1 to 2"]
+    assert main(["report", str(tmp_path / "out"), "--html", str(tmp_path / "page.html")]) == 0
+    assert re.search(r"a, variation 1 +White C3, move 4 ", capsys.readouterr().out)
+    first, second = re.findall(r'<article class="swing">.*?</article>', (tmp_path / "page.html").read_text())
+    assert "a, variation 1; " in first and 'class="curve' not in first and 'class="mark"' in first
+    assert "variation" not in second and 'class="curve' in second and 'class="mark"' not in second

@@ -5,6 +5,7 @@ import argparse
 import pytest
 
 from search.commands import options
+from search.commands.collection import _moves
 
 
 @pytest.mark.parametrize(
@@ -67,3 +68,18 @@ def test_the_policy_is_the_bots_own_unless_another_is_asked_for(text, bot, expec
 )
 def test_rave_has_prior_playouts_unless_it_is_told_otherwise(given, bot, expected):
     assert options.knowledge_of_argument(given, bot) is expected
+
+
+def test_numbers_at_their_bounds():
+    assert [options.fraction(text) for text in ("0", "1")] == [0.0, 1.0] and options.count(2, 25)("25") == 25
+    assert options.count(1)("20_000") == 20_000
+    for read, text in ((options.fraction, "1.01"), (options.fraction, "nan"), (options.count(2, 25), "1"), (options.count(2, 25), "26")):
+        with pytest.raises(argparse.ArgumentTypeError, match="must be between"):
+            read(text)
+    for text in ("0", "-1", "inf", "nan"):
+        with pytest.raises(argparse.ArgumentTypeError, match="must be a positive number of seconds"):
+            options.seconds(text)
+
+
+def test_moves_from_and_to():
+    assert [_moves(text) for text in ("10:60", "5:5", "10:", ":60", ":")] == [(10, 60), (5, 5), (10, None), (0, 60), (0, None)]

@@ -270,3 +270,23 @@ def test_metrics_count_what_was_answered():
     assert 'jaxgo_request_seconds_count{path="/evaluate"} 2.0' in lines
     assert "jaxgo_replicas 1.0" in lines and "jaxgo_accepted 0.0" in lines
     assert not [line for line in lines if not re.fullmatch(r"# .*|[a-z_]+(\{.*\})? [0-9.e+-]+", line)]
+
+
+def test_a_body_may_be_as_large_as_is_allowed():
+    """Whether it says how large it is or not."""
+    door, body = make(Backend([(1, b"{}")]), limits=Limits(body=1_000)), query().ljust(1_000)
+    assert told(door, "POST", "/analysis", body, content_length="1000").status == 200
+    assert told(door, "POST", "/analysis", [body[:600], body[600:]]).status == 200
+
+
+@pytest.mark.parametrize("size", [0, 1, 9, 10, 11, 20, 25])
+def test_answers_of_any_length_arrive_whole(monkeypatch, size):
+    monkeypatch.setattr(doors, "PART", 10)
+    body = bytes(range(size))
+    assert told(make(Backend(body)), "POST", "/evaluate", BOARDS).body == body
+
+
+def test_the_name_of_the_scheme_has_no_case():
+    """RFC 9110, 11.1."""
+    for scheme in ("bearer", "BEARER"):
+        assert told(make(Backend()), "POST", "/evaluate", BOARDS, token=None, authorization=f"{scheme} {TOKEN}").status == 200

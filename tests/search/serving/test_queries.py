@@ -132,3 +132,16 @@ def test_what_is_too_much_is_named(more, limits, field, text):
         read(query(**more), limits)
     refusal = refused.value
     assert (refusal.status, refusal.field, refusal.name) == (NOT_ALLOWED, field, "a") and text in refusal.text
+
+
+@pytest.mark.parametrize(("more", "limits"), [
+    ({"analyzeTurns": [0, 1]}, Limits(positions=2)), ({"maxVisits": 500}, Limits(playouts=500)), ({"playouts": 500}, Limits(playouts=500)),
+    ({"analyzeTurns": [0, 1]}, Limits(work=600)), ({"includeMovesOwnership": True}, Limits(numbers=650)),
+])  # fmt: skip
+def test_as_much_as_is_allowed_may_be_asked_for(more, limits):
+    assert read(query(**more), limits).positions >= 1
+
+
+def test_an_action_may_be_as_long_as_is_allowed():
+    body = query(action="query_version")
+    assert read(body.ljust(queries.MOST_OF_ACTION)).positions == 0
