@@ -10,6 +10,7 @@ import jaxgo
 import search
 from search import Knowledge, MoveWeights
 from search.chances import NO_MOVE
+from search.move_weights import LIMIT
 from search.shapes import alike
 from tests.positions import from_games
 from tests.referee import Game
@@ -78,3 +79,12 @@ def test_traced_positions_are_refused():
 def test_other_weights_are_refused():
     with pytest.raises(TypeError, match="weights must be a search.MoveWeights, not 3"):
         search.move_chances(jaxgo.Position.empty(5), weights=3)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_moves_are_no_stronger_than_the_strongest_nor_weaker_than_the_weakest(sign):
+    """Weights are added up, and held within the limit."""
+    lines = np.array([sign * 1000, 0, 0, 0, 0], np.int16)
+    far = {"far_line_1": sign * 1000, "far_line_2": sign * LIMIT, "far_line_3": sign * LIMIT}
+    chances = search.move_chances(jaxgo.Position.empty(5), weights=MoveWeights.of(lines=lines, **far))[0]
+    assert np.allclose(chances, 1 / 25)

@@ -7,7 +7,7 @@ import pytest
 import jaxgo
 from jaxgo.records.sgf import read_game
 from search import Game, IllegalMove, Limits, Search, make_player
-from search.game import hash_numbers, legal_moves, repeating
+from search.game import hash_numbers, legal_moves, repeating, turn
 
 #: Black takes at E4, White would take back.
 KO = """
@@ -225,3 +225,36 @@ def test_bad_moves_are_refused():
     assert [(type(point), point) for _, point in game.moves] == [(int, 0), (int, 7)]
     with pytest.raises(ValueError, match="one position, not a batch of 2"):
         Game(jaxgo.Position.empty(5, 2))
+
+
+def test_a_history_that_was_told_stays_as_it_was():
+    """Also where moves are taken back and others played; who has it cannot change it."""
+    game = Game(jaxgo.Position.empty(5))
+    for point in range(4):
+        game.play(point)
+    told, before = game.history, game.history.copy()
+    for _ in range(2):
+        game.undo()
+    for point in (7, 8, 9):
+        game.play(point)
+    np.testing.assert_array_equal(told, before)
+    with pytest.raises(ValueError, match="read-only"):
+        told[0] = 0
+
+
+def test_what_another_game_has_seen_forbids_nothing():
+    first = jaxgo.Position.from_ascii(KO)
+    after = turn(first.play(6).play(16).play(16), -1)
+    both = jaxgo.Position.concatenate([after, after])
+    among, own = np.asarray(both.legal())[:, :-1], hash_numbers(after.hash())
+    found = repeating(both, among, [np.append(own, hash_numbers(first.hash())), own])
+    assert [np.flatnonzero(row).tolist() for row in found] == [[5], []]
+
+
+def test_a_turn_after_two_passes_goes_on():
+    over = jaxgo.Position.empty(3).play(9).play(9)
+    for colour in (1, -1):
+        there = turn(over, colour)
+        assert not there.is_over()[0] and there.to_play[0] == colour
+    position = jaxgo.Position.empty(3)
+    assert turn(position, 1) is position

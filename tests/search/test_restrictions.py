@@ -8,6 +8,7 @@ from search import Limits, Search, make_player
 from search.analysis.query import read_query
 from search.gtp.reports import Request
 from search.restrictions import Restriction, Restrictions
+from tests.search.trees import nodes_by_path
 
 #: As (avoid or allow, player, moves, depth).
 SAID = [
@@ -97,3 +98,24 @@ def test_a_pass_that_may_not_be_is_not_played(bot, said):
     assert choice.move == 25 and not choice.playouts
     choice = make_player(bot, komi=0.5, seed=1, restrictions=Restrictions.of([said], 5)).genmove(position, None, Limits(visits=200))
     assert choice.move < 25 and choice.playouts and (said.avoid or choice.move in (1, 20))
+
+
+@pytest.mark.parametrize("avoid", [True, False])
+def test_what_is_said_of_one_colour_binds_no_other(avoid):
+    """White's next move, and neither Black's before nor his after it."""
+    said = Restriction(avoid, -1, (12,) if avoid else (3, 7), 3)
+    search = Search(Position.empty(5), leaves=16, playouts_per_leaf=4, seed=1, restrictions=Restrictions.of([said], 5))
+    search.run(visits=4_000)
+    tried = [{path[depth] for path in nodes_by_path(search.tree) if len(path) == depth + 1} for depth in range(3)]
+    assert 12 in tried[0] and 12 not in tried[1] and len(tried[2]) > 2
+    assert tried[1] and (avoid or tried[1] <= {3, 7})
+    search.close()
+
+
+def test_who_may_do_nothing_else_passes_at_the_root():
+    """Bots without a tree ask this."""
+    everything = np.ones(10, np.bool_)
+    for said in (Restriction(True, 1, tuple(range(10)), 1), Restriction(False, 1, (), 1)):
+        limits = Restrictions.of([said], 3)
+        assert np.flatnonzero(limits.at_root(everything, everything, True)).tolist() == [9]
+        assert limits.at_root(everything, everything, False).all() and limits.leave_pass(True)

@@ -348,3 +348,14 @@ def test_what_is_more_urgent_goes_first_among_an_owners(shared, calls):
     for _ in range(3):
         shared._send()
     assert [counts.argmax() for counts in calls.sent] == [1, 2, 0]
+
+
+def test_of_an_owners_the_oldest_and_the_smallest_go_first_in_turn(shared, calls, monkeypatch):
+    """So that young trees do not wait for many large rounds."""
+    monkeypatch.setattr(shared, "_smallest_first", False)
+    a = Someone()
+    for number, (share, count) in enumerate(zip(shares(shared, [a] * 3), (64, 60, 8))):
+        hand_in(share, number, count)
+    for _ in range(3):
+        shared._send()
+    assert [counts.tolist() for counts in calls.sent] == [[0, 0, 8], [64, 0, 0], [0, 60, 0]]

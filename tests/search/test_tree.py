@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jaxgo import Position
+from jaxgo.running.leaves import MOST_OF_A_LEAF
 from search import UCB1, Rave, Search, nodes
 from search import game as search_game
 from search import tree as tree_module
@@ -482,3 +483,33 @@ def test_full_trees_keep_the_roots_moves(name):
     tree = search.tree
     search.close()
     assert all(tree.child(tree.root, int(move)) != NONE for move in np.flatnonzero(tree.visits(tree.root)))
+
+
+@pytest.mark.parametrize("most", [MIDDLE_FROM - 1, WIDE_FROM - 1])
+def test_rows_hold_what_one_more_leaf_adds_before_they_grow(most):
+    """All its playouts and their results, the largest leaf there may be: counts of 16 bits do not run over, floats of 32 are exact."""
+    tree = Tree(3, 1 << 16)
+    tree[tree.root]["visits"] = most
+    assert can_have_children(tree.memory, tree.root)
+    for visits, wins in ((most, 2 * most), (MOST_OF_A_LEAF, 2 * MOST_OF_A_LEAF - 1)):
+        count_move(tree.memory, tree.root, 4, visits, wins)
+    assert tree.visits_and_wins(tree.root)[:, 4].tolist() == [most + MOST_OF_A_LEAF, 2 * (most + MOST_OF_A_LEAF) - 1]
+
+
+def test_leads_that_are_forgotten_were_as_those_since():
+    """Of 24 playouts the node that is there has had eight; the move's mean lead is theirs."""
+    tree = Tree(3, 1 << 16)
+    can_have_children(tree.memory, tree.root)
+    child = add_node(tree.memory, tree.root, 4)
+    tree[child]["visits"], tree[child]["wins"], tree[child]["leads"], tree[child]["squares"] = 8, 6, -24.0, 80.0
+    count_move(tree.memory, tree.root, 4, 24, 30)
+    assert tree.found(tree.root, 1, 4)[:, 4].tolist() == [24, 30, 72, 240]
+
+
+def test_a_position_after_another_number_of_passes_is_another():
+    """Of the same stones, hash and player to move."""
+    search = Search(Position.empty(3), leaves=16, playouts_per_leaf=4, seed=3)
+    search.run(visits=400)
+    assert search.line_to(Position.empty(3)) == ()
+    assert search.line_to(Position.from_array(np.zeros((3, 3), np.int8), passes=1)) is None
+    search.close()
