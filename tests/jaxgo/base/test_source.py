@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import jaxgo
 from jaxgo.base import source
 
 CHECKOUT = pathlib.Path(__file__).parents[3]
@@ -71,3 +72,9 @@ def test_without_git_there_is_no_commit(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert source.commit() is None
     assert source.in_words(None) == ""
+
+
+def test_there_is_one_version():
+    """The installed one, the package's, and that to be cited."""
+    (cited,) = re.findall(r"^version: (.+)$", (CHECKOUT / "CITATION.cff").read_text(), re.M)
+    assert source.version() == jaxgo.__version__ == cited
