@@ -19,6 +19,7 @@ from jaxgo.commands.compared import ComparedMove
 from jaxgo.commands.mistakes import Mistakes
 from jaxgo.commands.report import Report, Row, ending_text, is_same, last_move_text, move_text, score_text
 from jaxgo.commands.tables import print_table
+from jaxgo.records.sgf import without_controls
 
 # Red, green, blue of the board's background: nobody's point, Black's for certain, White's for certain. Blue and orange differ for
 # colour-blind eyes too, and both let a black and a white stone stand out.
@@ -52,8 +53,8 @@ def print_games(reports: Sequence[Report], console: Console) -> None:
     columns = ["game", "move", "to play", "Black wins", "margin", "komi", "result"]
     rows = [
         [
-            os.path.relpath(report.name, folder) if folder else report.name, str(row.move), _turn(row), _rate(row, plus_minus),
-            _margin(row, plus_minus), f"{report.komi:g}", _result(row, report),
+            without_controls(os.path.relpath(report.name, folder) if folder else report.name), str(row.move), _turn(row),
+            _rate(row, plus_minus), _margin(row, plus_minus), f"{report.komi:g}", _result(row, report),
         ]
         for report in reports for row in report.rows
     ]  # fmt: skip
@@ -99,7 +100,7 @@ def _header(report: Report) -> str:
     board = f"{report.size}x{report.size}"
     if not report.name:
         return f"empty {board} board, komi {report.komi:g}"
-    return f"{report.name}{players}; {board}{handicap}, komi {report.komi:g} ({report.komi_source}){result}"
+    return f"{without_controls(report.name)}{players}; {board}{handicap}, komi {report.komi:g} ({report.komi_source}){result}"
 
 
 def _print_rows(report: Report, console: Console) -> None:

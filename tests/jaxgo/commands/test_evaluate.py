@@ -410,3 +410,13 @@ def test_the_board_is_of_the_last_position_in_play(capsys: pytest.CaptureFixture
     assert cli.main(["evaluate", str(path), "--all", "--playouts", "20"]) == 0
     said = capsys.readouterr().out
     assert "over at move 3" in said and "after move 2 (W pass)" in said and "after move 3" not in said
+
+
+def test_names_of_files_move_no_cursor(capsys: pytest.CaptureFixture, tmp_path: pathlib.Path) -> None:
+    names = [str(tmp_path / f"{letter}\x1b[2J.sgf") for letter in "ab"]
+    for name in names:
+        pathlib.Path(name).write_text("(;SZ[5];B[cc])")
+    for asked in (names[:1], names):
+        assert cli.main(["evaluate", *asked, "--playouts", "20"]) == 0
+        printed = capsys.readouterr().out
+        assert "a[2J.sgf" in printed and "\x1b[2J" not in printed
