@@ -33,6 +33,8 @@ class Position:
 
     The methods `legal`, `useful`, `play`, `is_over`, `score`, `hash` and `to_array` are pure functions of the arrays and work
     inside `jax.jit`, `vmap`, `scan` and `shard_map`. The constructors check their arguments and are for use outside of them.
+    `len(positions)` is B; `positions[k]`, a slice or an array of indices gives a batch of some, of one for an integer, and so
+    does iteration; `Position.concatenate` puts batches together.
 
     Attributes:
       black: W words of uint32 [B]: Black's stones. Row y of the board lies in word y % W from bit y // W * (N + 1) on, its first

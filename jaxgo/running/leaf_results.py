@@ -99,7 +99,7 @@ class LeafResults:
         return jax.device_put(positions_of(self.size, self.words, self.ko, self.passes, black))
 
     def some(self, index) -> "LeafResults":
-        """The results of some leaves."""
+        """The results of some leaves: a slice or an array keeps the axis of leaves, an integer drops it."""
         chosen: dict[str, Any] = {name: x[index] if isinstance(x, np.ndarray) else x for name, x in vars(self).items()}
         return LeafResults(**chosen)
 
