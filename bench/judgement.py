@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from rich import box
-from sgfmill import sgf
 
 import jaxgo
 from bench import hardware, report
@@ -28,6 +27,7 @@ from jaxgo.base.constants import BLACK, STAY
 from jaxgo.commands import arguments
 from jaxgo.commands.tables import make_console, print_table
 from jaxgo.playing.policies.in_order import Policies
+from jaxgo.records.library import sgf
 from jaxgo.running.leaves import MOST_OF_A_LEAF
 
 #: 43 games of Pachi 12.90 (without a network, 5,000 playouts a move, in turn either colour) against GNU Go 3.8 at level 10, from

@@ -129,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"jaxgo {name}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except MemoryError as error:
-        print(f"jaxgo {name}: error: {error or 'there is not enough memory'}", file=sys.stderr)
+        print(f"jaxgo {name}: error: {str(error) or 'there is not enough memory'}", file=sys.stderr)
         return EXIT_FAILED
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # the reader (`head`, a pager) has seen enough

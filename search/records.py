@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
-from sgfmill import sgf
 
 from jaxgo.base.source import version
 from jaxgo.board.stones import after_move
+from jaxgo.records.library import sgf
 from jaxgo.records.sgf import LETTERS, row_column
 from search.game import Game
 from search.replay import together

@@ -36,15 +36,25 @@ def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
     program that has called `main`.
 
     Python only prints an exception that is raised in a callback of its garbage collector, of which jax has one, or while an
-    object goes: a Ctrl-C that comes just then would do nothing. Here it comes again a moment later.
+    object goes: a Ctrl-C that comes just then would do nothing. Here it comes again a moment later, and again until Python acts
+    on it: one that comes just before a thread sleeps does not wake it.
     """
+    here, taken = threading.get_ident(), threading.Event()
 
     def interrupt(*_) -> None:
+        taken.set()
         raise KeyboardInterrupt(number)
+
+    def send() -> None:
+        patience = 0.05
+        while not taken.wait(patience):
+            signal.pthread_kill(here, number)
+            patience = min(2 * patience, 1.0)
 
     def dropped(exception) -> None:
         if isinstance(exception.exc_value, KeyboardInterrupt) and exception.exc_value.args == (number,):
-            threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, number]).start()
+            taken.clear()
+            threading.Thread(target=send, daemon=True).start()
         else:
             printed(exception)
 
@@ -58,4 +68,5 @@ def interruptible(number: int = signal.SIGINT) -> Iterator[None]:
         try:
             yield
         finally:
+            taken.set()
             sys.unraisablehook = printed

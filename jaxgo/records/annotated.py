@@ -4,8 +4,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 
-from sgfmill import sgf, sgf_grammar
-
+from jaxgo.records.library import sgf, sgf_grammar
 from jaxgo.records.sgf import LETTERS, parse, row_column
 
 

@@ -17,10 +17,10 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sgfmill import sgf_properties
 
 from jaxgo.base import checks
 from jaxgo.base.constants import BLACK, INT32_MAX, MOST_KOMI, WHITE
+from jaxgo.records.library import sgf_properties
 
 if TYPE_CHECKING:
     from jaxgo.board.position import Position

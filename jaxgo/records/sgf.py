@@ -8,9 +8,8 @@ import os
 import re
 import unicodedata
 
-from sgfmill import sgf, sgf_grammar, sgf_properties
-
 from jaxgo.base.constants import BLACK, MAX_SIZE, MIN_SIZE, WHITE
+from jaxgo.records.library import sgf, sgf_grammar, sgf_properties
 from jaxgo.records.record import COLOUR_NAMES, GameRecord, Setup, when
 
 EMPTY = 0

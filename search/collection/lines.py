@@ -3,8 +3,7 @@
 import dataclasses
 from collections.abc import Iterator
 
-from sgfmill import sgf_grammar
-
+from jaxgo.records.library import sgf_grammar
 from jaxgo.records.record import GameRecord
 from jaxgo.records.sgf import read_as_far_as_possible, readable
 

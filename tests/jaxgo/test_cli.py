@@ -299,3 +299,29 @@ def test_a_cache_that_cannot_be_written_is_refused(tmp_path) -> None:
     done = _jaxgo(*EVALUATE, env=environment(JAXGO_CACHE=str(tmp_path / "file" / "x")))
     assert done.returncode == 2
     assert "cannot be written to" in done.stderr
+
+
+def test_help_and_a_games_name_lead_to_the_command(tmp_path, monkeypatch, capsys) -> None:
+    """A record that is not there, too."""
+    assert cli.main(["no.sgf"]) == 2
+    assert capsys.readouterr().err == "jaxgo: error: there is no command 'no.sgf'; did you mean `jaxgo evaluate no.sgf`?\n"
+    _command_module(tmp_path, monkeypatch, "plugged_in_for_help", "return 0")
+    with pytest.raises(SystemExit) as leaving:
+        cli.main(["help", "mine"])
+    assert not leaving.value.code and capsys.readouterr().out.startswith("usage: jaxgo mine")
+
+
+def test_a_command_may_read_its_defaults(tmp_path, monkeypatch, capsys) -> None:
+    """From what its own arguments name."""
+    _command_module(tmp_path, monkeypatch, "plugged_in_with_defaults", "print(args.n)")
+    with (tmp_path / "plugged_in_with_defaults.py").open("a") as file:
+        file.write("def read_defaults(parser, arguments): parser.set_defaults(n=len(arguments) + 40)\n")
+    assert cli.main(["mine"]) == 0 and capsys.readouterr().out == "40\n"
+    assert cli.main(["mine", "--n", "7"]) == 0 and capsys.readouterr().out == "7\n"
+
+
+@pytest.mark.parametrize(("said", "told"), [("", "there is not enough memory"), ("'no room for 9 GB'", "no room for 9 GB")])
+def test_too_little_memory_is_told_in_a_line(tmp_path, monkeypatch, capsys, said: str, told: str) -> None:
+    _command_module(tmp_path, monkeypatch, f"plugged_in_large_{len(said)}", f"raise MemoryError({said})")
+    assert cli.main(["mine"]) == 1
+    assert capsys.readouterr().err == f"jaxgo mine: error: {told}\n"

@@ -1,5 +1,7 @@
 """Lessons: what the policies of bots learn from each position, and who may have such policies."""
 
+import types
+
 import jax
 import numpy as np
 import pytest
@@ -210,3 +212,31 @@ def test_boards_of_any_size_suit_a_gtp_engine_that_learns():
     table = Table(EngineOptions(size=5, policy=[jaxgo.Advisor(0.5), jaxgo.Capture(0.5)]))
     table.clear(9)
     assert table.size == 9
+
+
+def test_lessons_are_of_playouts_of_their_own(monkeypatch):
+    """Each batch has the next ones, each lesson the next stream, and none are the search's; another board begins anew."""
+    asked, play = [], jaxgo.playouts
+
+    def noted(*args, **how):
+        asked.append((how["seed"], int(how["streams"][0]), how["first_playout"]))
+        return play(*args, **how)
+
+    monkeypatch.setattr(jaxgo, "playouts", noted)
+    monkeypatch.setattr(lessons_module, "BATCHES", 2)
+    monkeypatch.setattr(lessons_module, "PLAYOUTS", 16)
+    taught = Lessons(jaxgo.LastGoodReply(), seed=3, stream=5)
+    for position in (Position.empty(3), Position.empty(3), Position.empty(3).play(4), Position.empty(2)):
+        taught.hold(position)
+    assert [(stream, first) for _, stream, first in asked] == [(5, 0), (5, 16), (6, 0), (6, 16), (5, 0), (5, 16)]
+    assert len({seed for seed, *_ in asked}) == 1 and asked[0][0] != 3
+
+
+def test_the_time_of_all_lessons_is_counted(monkeypatch):
+    now = iter(range(100))
+    taught = Lessons(jaxgo.LastGoodReply())
+    monkeypatch.setattr(lessons_module, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setattr(taught, "_taught", lambda known, *_: known)
+    for seconds in (1, 2):
+        taught.hold(Position.empty(2))
+        assert taught.seconds == seconds

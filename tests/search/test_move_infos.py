@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import types
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 import jaxgo
 import search
 from jaxgo.board.coordinates import coordinate
-from search.move_infos import lower_bound, move_infos, move_infos_of_choice, other_side, priors, root_info
+from search.choice import Choice, passing
+from search.move_infos import lower_bound, move_infos, move_infos_of_choice, other_side, priors, root_info, root_info_of_choice
 from search.ownership import Samples, sample
 
 KEYS = {
@@ -133,3 +135,30 @@ def test_the_other_side_is_told_of_all_that_has_sides(searched):
     turned = other_side(root_info(searched.statistics()))
     assert turned["rawWinrate"] == turned["winrate"]
     assert turned["rawLead"] == turned["rawScoreSelfplay"] == turned["scoreLead"]
+
+
+def test_what_was_chosen_without_playouts_is_told_in_numbers():
+    """A half where nothing is known, and no NaN, which is no JSON."""
+    choice = passing(25)
+    assert root_info_of_choice(choice)["winrate"] == 0.5 and root_info_of_choice(choice)["visits"] == 0
+    (info,) = move_infos_of_choice(choice, 5)
+    assert (info["move"], info["pv"], info["visits"], info["winrate"]) == ("pass", ["pass"], 0, 0.0)
+    json.dumps([info, root_info_of_choice(choice)], allow_nan=False)
+    unknown = np.full(26, np.nan)
+    found = move_infos_of_choice(Choice(3, False, 0.4, np.zeros(26), unknown, 10, [3], None), 5)
+    assert [(info["move"], info["winrate"]) for info in found] == [("D5", 0.4)]
+
+
+def test_what_is_not_known_of_a_move_is_the_roots_and_the_better_comes_first():
+    """Of moves with as many visits; but the first is the one that would be played."""
+    visits, none = np.array([50, 50, 50, 0, 0]), np.full(5, np.nan)
+    found = types.SimpleNamespace(
+        visits=visits, playable=np.ones(5, bool), win_rate=np.array([0.25, 0.5, 0.75, np.nan, np.nan]), rave_visits=0 * visits,
+        rave_win_rate=none, lead=none, lead_stdev=none, root_lead=-2.5, root_lead_stdev=4.5,
+    )  # fmt: skip
+    made = types.SimpleNamespace(
+        best=lambda: 1, variations=lambda moves, line: [[move] for move in moves], position=jaxgo.Position.empty(2)
+    )
+    infos = move_infos(made, statistics=found)
+    assert [info["move"] for info in infos] == [coordinate(move, 2) for move in (1, 2, 0)]
+    assert {(info["scoreLead"], info["scoreStdev"]) for info in infos} == {(-2.5, 4.5)}

@@ -456,3 +456,41 @@ def test_nodes_and_moves_that_are_none():
         for nodes in ([-1], [1 << 20], [len(search.tree.memory.nodes) - 1]):
             with pytest.raises(ValueError, match="nodes must be"):
                 search.positions_of(np.array(nodes))
+
+
+def test_a_pass_that_wins_is_not_played_where_it_may_not_be():
+    """By who is to avoid it, or to play elsewhere; the other's restrictions are none for him."""
+    won = jaxgo.Position.from_ascii("X X . \n X X X \n X X X", passes=1)
+    for avoid, colour, points, expected in ((True, 1, (9,), False), (False, 1, (2,), False), (True, -1, (9,), True), (True, 1, (2,), True)):
+        assert passing_wins(won, 8.5, Restrictions.of([Restriction(avoid, colour, points, 1)], 3)) == expected
+    open_board = jaxgo.Position.from_array(np.diag([0, 0, 1, 0, 0]).astype(np.int8), passes=1)
+    moves = []
+    for limits in (None, Restrictions.of([Restriction(True, 1, (25,), 1)], 5)):
+        player = make_player("rave", komi=0.5, leaves=16, playouts_per_leaf=8, restrictions=limits)
+        moves.append(player.genmove(open_board, None, Limits(visits=200)).move)
+    assert moves[0] == 25 and moves[1] < 25
+
+
+def test_limits_say_what_they_are():
+    assert str(Limits(visits=2_000)) == "2,000 playouts a move"
+    assert str(Limits(seconds=0.5)) == "0.5 s a move"
+    assert str(Limits(visits=10, seconds=2)) == "10 playouts or 2 s a move"
+    with pytest.raises(ValueError, match="visits must be between 1 and"):
+        Limits(visits=0)
+
+
+def test_who_never_resigns_does_not_where_nothing_was_won():
+    """A threshold of 0 is below no rate, and a rate that is the threshold is not below it."""
+    player = TreePlayer(Rave())
+    for resign, rate, expected in ((0.0, 0.0, False), (0.25, 0.25, False), (0.25, 0.125, True)):
+        player.resign = resign
+        found = types.SimpleNamespace(win_rate=np.array([rate]), visits=np.array([1]), root_visits=1)
+        player.search = types.SimpleNamespace(statistics=lambda found=found: found, best=lambda: 0, variation=lambda move: [move])
+        assert player.choice().resign == expected
+
+
+def test_a_board_of_another_size_has_another_search():
+    player = TreePlayer(Rave(), leaves=16, playouts_per_leaf=8)
+    for size in (5, 4, 5):
+        assert player.prepare(jaxgo.Position.empty(size), None).position.size == size
+    player.search.close()

@@ -88,3 +88,62 @@ def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
         jax.config.update("jax_compilation_cache_dir", held)
         os.environ.clear()
         os.environ.update(environment)
+
+
+@pytest.fixture
+def nothing_told(monkeypatch):
+    """Neither the environment nor jax names a folder; what is told of one is forgotten."""
+    import jax
+
+    for name in ("XDG_CACHE_HOME", "JAXGO_CACHE", "JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    names = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs"
+    held = {name: getattr(jax.config, name) for name in names}
+    jax.config.update("jax_compilation_cache_dir", None)
+    yield
+    for name, value in held.items():
+        jax.config.update(name, value)
+
+
+def test_off_is_off_however_it_is_written(tmp_path, monkeypatch, nothing_told):
+    monkeypatch.chdir(tmp_path)
+    for off in ("off", "OFF", "Off"):
+        monkeypatch.setenv("JAXGO_CACHE", off)
+        assert jaxgo.keep_compiled() is None and not list(tmp_path.iterdir())
+
+
+def test_what_jax_has_been_told_stays(tmp_path, monkeypatch, nothing_told):
+    """A folder, and how long a program must take to be kept."""
+    import jax
+
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "7")
+    assert jaxgo.keep_compiled(tmp_path / "ours") == str(tmp_path / "ours")
+    assert jax.config.jax_persistent_cache_min_compile_time_secs == 7
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
+    assert jax.config.jax_compilation_cache_dir == str(tmp_path / "ours")
+    assert jaxgo.keep_compiled(tmp_path / "others") is None
+    assert jax.config.jax_compilation_cache_dir == str(tmp_path / "ours") and not (tmp_path / "others").exists()
+
+
+def test_where_the_default_folder_cannot_be_written_to_nothing_is_kept(tmp_path, monkeypatch, nothing_told):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert jaxgo.keep_compiled() is None
+
+
+def test_a_folder_that_is_no_folder_here_is_nobodys(nothing_told):
+    """jax itself keeps programs in a cloud's storage."""
+    import jax
+
+    assert cache.folder_of_jax() is None
+    jax.config.update("jax_compilation_cache_dir", "gs://bucket/programs")
+    assert cache.folder_of_jax() is None
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(tmp_path):
+    (tmp_path / "there").mkdir()
+    cache.write(tmp_path / "there", b"programs")  # a folder has the name
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    cache.write(tmp_path / "new" / "here", b"programs")
+    assert (tmp_path / "new" / "here").read_bytes() == b"programs" and len(list((tmp_path / "new").iterdir())) == 1

@@ -78,3 +78,16 @@ def test_there_is_one_version():
     """The installed one, the package's, and that to be cited."""
     (cited,) = re.findall(r"^version: (.+)$", (CHECKOUT / "CITATION.cff").read_text(), re.M)
     assert source.version() == jaxgo.__version__ == cited
+
+
+@needs_git
+def test_tags_and_a_hooks_environment_change_nothing(elsewhere, monkeypatch):
+    """A hook's environment names the repository that it is of."""
+    git(elsewhere, "add", "source.py")
+    git(elsewhere, "commit", "--quiet", "--message", "jaxgo")
+    git(elsewhere, "tag", "--annotate", "v0.1", "--message", "a tag")
+    head = git(elsewhere, "rev-parse", "HEAD")
+    assert source.commit() == head
+    source.commit.cache_clear()
+    monkeypatch.setenv("GIT_DIR", str(elsewhere / "of another"))
+    assert source.commit() == head

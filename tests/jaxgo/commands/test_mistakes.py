@@ -1,5 +1,6 @@
 """Mistakes and comparisons: what was better is better, chance is no mistake, and errors are those of playouts side by side."""
 
+import importlib.metadata
 import pathlib
 
 import numpy as np
@@ -10,7 +11,7 @@ from jaxgo import cli
 from jaxgo.commands import mistakes
 from jaxgo.commands.mistakes import Loss, most_lost, threshold
 from search.game import Game, legal_moves
-from tests.jaxgo.commands.documents import documents
+from tests.jaxgo.commands.documents import documents, error
 
 # . . . . .
 # . X X X .
@@ -136,3 +137,69 @@ def test_moves_compared(capsys, blunder: str) -> None:
     assert turned["compared"][1]["win_rate_difference"] == pytest.approx(-second["win_rate_difference"])
     assert cli.main(["evaluate", *arguments, "A1,E3"]) == 0
     assert "wins more than A1" in capsys.readouterr().out
+
+
+TURNED = "(;SZ[5]KM[-15.5]AW[bb][cb][db][ac][bd][cd][dd]AB[bc][cc][dc]PL[W];W[ae];B[ec];W[];B[];W[aa])"
+
+
+@pytest.fixture
+def turned(tmp_path: pathlib.Path) -> str:
+    path = tmp_path / "turned.sgf"
+    path.write_text(TURNED)
+    return str(path)
+
+
+def test_whites_blunder_is_one_too(capsys, turned: str) -> None:
+    """And the passes that end a game, and what comes after them, are none."""
+    (document,) = documents(capsys, turned, "--mistakes", "3", "--playouts", "2000")
+    found = document["mistakes"]
+    assert found["judged"] == 3, "not the second pass, nor the move after it"
+    (first,) = [loss for loss in found["losses"] if loss["move"] == 1]
+    assert (first["colour"], first["point"], first["better"]) == ("W", "A1", "E3")
+    assert first["loss"] == pytest.approx(first["better_win_rate"] - first["win_rate"])
+    assert first["lead_loss"] > 5 * first["lead_loss_error"] > 0
+
+
+def test_of_moves_that_lost_alike_the_earlier_comes_first() -> None:
+    losses = [Loss(move, 1, 0, 1, 0.2, 0.5, 0.3, 0.01, 0.0, 1.0) for move in (7, 3, 5)]
+    assert [x.move for x in most_lost(losses, 3.0, 2)] == [3, 5]
+
+
+def test_what_is_compared_at_last_has_chosen_nothing(capsys, blunder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Playouts of other numbers, enough of them, and the same for both."""
+    asked, compare = [], mistakes.compare
+
+    def noted(after, count, **options):
+        asked.append((count, options["first_playout"], options["streams"].tolist()))
+        return compare(after, count, **options)
+
+    monkeypatch.setattr(mistakes, "compare", noted)
+    for playouts in (100, 4000):
+        documents(capsys, blunder, "--mistakes", "3", "--playouts", str(playouts))
+    (few, after_few, streams), (many, after_many, _) = asked
+    assert (few, many) == (mistakes.LEAST_OF_PAIR, 1000) and streams == [0, 1][: len(streams)]
+    assert after_few == 2 * mistakes.LEAST and after_many > 4000 // 4 // mistakes.GO_ON
+
+
+def test_a_judge_that_cannot_be_loaded_is_told(capsys, blunder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [importlib.metadata.EntryPoint("broken", "no_such_module:judge", mistakes.GROUP)]
+    found = importlib.metadata.entry_points
+
+    def entry_points(**wanted):
+        return importlib.metadata.EntryPoints(entries) if wanted == {"group": mistakes.GROUP} else found(**wanted)
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    arguments = [blunder, "--mistakes", "1", "--playouts", "50", "--judge"]
+    said = error(capsys, *arguments, "broken")
+    assert said == "--judge broken: the judge (no_such_module:judge) cannot be loaded: No module named 'no_such_module'"
+
+
+def test_whites_moves_compared(capsys, turned: str) -> None:
+    """By White's results, with the random numbers of the position's own stream."""
+    arguments = [turned, "--move", "2", "--playouts", "500", "--komi", "-4.5", "--compare"]
+    (document,) = documents(capsys, *arguments, "E1,pass")
+    assert [x["colour"] for x in document["compared"]] == ["W", "W"]
+    after = jaxgo.read_game(turned).position(2).play([jaxgo.point("E1", 5)])
+    played = jaxgo.evaluate(after, 500, komi=-4.5, streams=[2])
+    assert document["compared"][0]["win_rate"] == pytest.approx(1 - played.win_rate[0])
+    assert document["compared"][0]["lead"] == pytest.approx(-4.5 - played.margin_mean[0])

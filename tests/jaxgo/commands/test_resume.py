@@ -157,3 +157,30 @@ def test_a_full_disk_ends_no_work(capsys, game: str, tmp_path: pathlib.Path, mon
     said = capsys.readouterr()
     assert "50 playouts in" in said.out
     assert f"jaxgo evaluate: --resume {kept}: the file cannot be written: No space left on device\n" in said.err
+
+
+def test_what_a_file_is_of_is_told_in_full(capsys, game: str, tmp_path: pathlib.Path) -> None:
+    """Large seeds, an empty board, and the komi of several games."""
+    kept = tmp_path / "kept.npz"
+    text = f"--resume {kept}: the file cannot be gone on with: "
+    documents(capsys, "--size", "5", "--playouts", "20", "--seed", str(5 * 2**32 + 7), "--resume", str(kept))
+    assert error(capsys, game, "--playouts", "20", "--resume", str(kept)) == f"{text}it is of other positions, of an empty board"
+    arguments = ["--size", "5", "--playouts", "20", "--resume", str(kept), "--seed"]
+    assert error(capsys, *arguments, "7") == f"{text}it is of another seed, {5 * 2**32 + 7}, not 7"
+    assert error(capsys, *arguments, str(2**32 + 7)) == f"{text}it is of another seed, {5 * 2**32 + 7}, not {2**32 + 7}"
+    other = tmp_path / "other.sgf"
+    other.write_text("(;SZ[5]KM[6.5];B[cc])")
+    kept.unlink()
+    documents(capsys, game, str(other), "--playouts", "20", "--resume", str(kept))
+    said = error(capsys, game, str(other), "--playouts", "20", "--komi", "3.5", "--resume", str(kept))
+    assert said == f"{text}its komi is 3.5, 6.5, not 3.5"
+
+
+def test_a_file_that_cannot_be_read_is_told(capsys, game: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    kept = tmp_path / "kept.npz"
+    kept.write_bytes(b"")
+    monkeypatch.setattr(zipfile, "ZipFile", denied)
+    assert error(capsys, game, "--resume", str(kept)) == f"--resume {kept}: the file cannot be read: Permission denied"

@@ -1,7 +1,10 @@
 """Game records: what they mean, against sgfmill's own board, and what is refused."""
 
+import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -362,3 +365,11 @@ def test_blanks_around_a_move() -> None:
 def test_komi_in_hundredths_of_points_or_of_stones(text: str, komi: float | None) -> None:
     """From 200 on; of at most 400 they are of stones, which count two points."""
     assert read_game(f"(;SZ[19]KM[{text}])").komi == komi
+
+
+def test_records_are_read_without_a_warning_where_nothing_has_been_compiled(tmp_path: pathlib.Path) -> None:
+    """Installers need not compile what they install, and sgfmill has a docstring of which Python warns then."""
+    code = "import jaxgo.records.sgf, search.records; print('read')"
+    alone = os.environ | {"PYTHONPYCACHEPREFIX": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-W", "error:invalid escape", "-c", code], env=alone, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("read\n", "")

@@ -190,3 +190,25 @@ def test_vmap_over_positions(expected):
 
     played = jax.jit(jax.vmap(one))(three_positions(SIZE), jnp.arange(3, dtype=jnp.int32))
     assert_same(as_numpy(played), expected)
+
+
+def test_no_more_playouts_than_can_be_counted():
+    """B num_playouts max_plies is below 2**31."""
+
+    def shapes(count: int, **options):
+        return jax.eval_shape(lambda position: jaxgo.simulate(position, count, **options), three_positions(SIZE))
+
+    assert shapes(9_500_000).margin.shape == (3, 9_500_000)
+    with pytest.raises(ValueError, match="the batch times num_playouts must be between 1 and 28633115, not 30000000"):
+        shapes(10_000_000)
+    assert shapes(10_000_000, max_plies=70).margin.shape == (3, 10_000_000)
+
+
+def test_vmap_hands_on_all_options():
+    options = dict(first_playout=5, max_plies=20, policy=jaxgo.Capture(), moves=True)
+    expected = jaxgo.playouts(three_positions(SIZE), 20, seed=3, **options)
+
+    def one(position, stream):
+        return jaxgo.simulate(position, 20, 3, streams=stream, **options)
+
+    assert_same(as_numpy(jax.jit(jax.vmap(one))(three_positions(SIZE), jnp.arange(3, dtype=jnp.int32))), expected)

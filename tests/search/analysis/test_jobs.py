@@ -2,6 +2,8 @@
 
 import queue
 
+import pytest
+
 from search.analysis.jobs import Job, Jobs, in_parts
 
 
@@ -80,4 +82,32 @@ def test_who_asks_for_little_does_not_wait_for_as_many_jobs_of_another():
         jobs.put(little, Job(lambda: order.append("little"), lambda _: None, order.append, cost=1.0))
     do_all(jobs, posted, 11)
     assert order == ["much", *["little"] * 8, "much", "much"]
+    jobs.close()
+
+
+def test_a_result_that_cannot_be_added_is_told_as_what_went_wrong():
+    """Whoever waits for it hears so, and the next one's job is done."""
+    posted, failed, done = queue.Queue(), [], []
+    jobs, someone = Jobs(1, posted.put), Someone()
+    jobs.put(someone, Job(lambda: 0, lambda found: 1 / found, failed.append))
+    jobs.put(someone, Job(lambda: 2, done.append, failed.append))
+    do_all(jobs, posted, 2)
+    assert [type(error) for error in failed] == [ZeroDivisionError] and done == [2]
+    jobs.close()
+
+
+@pytest.mark.parametrize("first_has_some", [False, True])
+def test_who_has_no_more_work_leaves_his_place_to_the_others(first_has_some):
+    """At once, and not when the next is handed out."""
+    posted, order = queue.Queue(), []
+    jobs, (one, other) = Jobs(1, posted.put), (Someone(), Someone())
+    left = {one: ["one"] if first_has_some else [], other: ["other"]}
+
+    def next_of(client) -> Job | None:
+        names = left[client]
+        return Job(lambda: order.append(names.pop()), lambda _: None, order.append) if names else None
+
+    jobs.hand_out([one, other], next_of)
+    posted.get(timeout=10)()
+    assert order == (["one"] if first_has_some else ["other"])
     jobs.close()

@@ -1,21 +1,28 @@
 """Small searches that other processes do."""
 
 import contextlib
+import io
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 
 import pytest
 
 from jaxgo.base.processor import usable_cores
-from search.analysis import processes, scheduler
+from search.analysis import in_process, processes, scheduler
 from search.analysis.memory import LARGEST, MOST_PROCESSES, Trees
+from search.analysis.messages import Drop, Room, Stop, Take
 from search.analysis.options import ServiceOptions
+from search.analysis.query import read_query
 from search.analysis.service import Client, Service
+from search.analysis.waiting import Waiting
+from search.analysis.work import Task, tasks_of
 from tests.processes import only_on_linux
 from tests.search.analysis.talk import HANG, Talk, eventually, is_final, query
 
@@ -210,3 +217,103 @@ def test_none_is_left_when_the_command_ends():
         return False
 
     assert eventually(all_are_gone)
+
+
+class Asker:
+    """A client."""
+
+    has_room = True
+
+
+class Pretended:
+    """Another process, which does nothing."""
+
+    end, heard = "as it was told", 0.0
+
+    def __init__(self, *_):
+        self.tasks, self.prepared = {}, set()
+        self.tell_changes = self.see_that_it_goes_on = self.close = lambda: None
+
+    def is_prepared(self, task: Task) -> bool:
+        return bool(self.prepared)
+
+    def take(self, task: Task) -> None:
+        self.tasks[task.number] = task
+
+
+def task_of(client, visits: int = 300) -> Task:
+    (task,) = tasks_of(read_query(query("q", maxVisits=visits))[0], client, ServiceOptions())
+    return task
+
+
+def test_one_that_could_not_begin_has_no_successor_and_what_another_had_begins_anew(monkeypatch, capsys):
+    """But for what nobody waits for any more."""
+    monkeypatch.setattr(processes, "_Process", Pretended)
+    again: list[Task] = []
+    made, client = processes.Processes(ServiceOptions(), 1, None, again.append), Asker()
+    active = [task_of(client) for _ in range(processes.MANY)]
+    made.start(active)
+    (first,) = made._running
+    first.prepared.add("what it can do")
+    kept, given_up = task_of(client), task_of(client)
+    for task in (kept, given_up):
+        first.take(task)
+        task.waiting = False
+    given_up.finished = True
+    made._lost(first)
+    assert again == [kept] and kept.waiting and "1 searches that it had begin anew" in capsys.readouterr().err
+    made.start(active)
+    (second,) = made._running
+    made._lost(second)
+    made.start(active)
+    assert not made._running
+
+
+def test_large_searches_stay_here_and_count_for_nothing(monkeypatch):
+    """They have several rounds under way, and so all that the device can do."""
+    monkeypatch.setattr(processes, "_Process", Pretended)
+    made, client, waiting = processes.Processes(ServiceOptions(), 1, None, None), Asker(), Waiting()
+    large = [task_of(client, processes.LARGE_SEARCH + 1) for _ in range(processes.MANY)]
+    small = [task_of(client, processes.LARGE_SEARCH) for _ in range(processes.MANY)]
+    made.start(large + small[1:])
+    assert not made._running
+    made.start(small)
+    (process,) = made._running
+    process.prepared.add("what it can do")
+    waiting.push(large[0])
+    made.hand_out(waiting)
+    assert not process.tasks
+    waiting.push(small[0])
+    large[0].finished = True
+    made.hand_out(waiting)
+    assert list(process.tasks.values()) == [small[0]]
+
+
+def test_nobody_looks_whether_one_that_has_nothing_to_do_goes_on(monkeypatch):
+    made = processes.Processes(ServiceOptions(), 1, None, None)
+    made._running = [Pretended(), Pretended()]
+    assert made.alarm() is None
+    made._running[1].heard = 7.0
+    made._running[1].take(task_of(Asker()))
+    assert made.alarm() == 7.0 + processes.SILENT
+
+
+def test_what_has_not_begun_there_has_no_results_and_who_reads_no_more_has_no_room(monkeypatch):
+    nothing = types.SimpleNamespace(need=lambda size: None, release=lambda size: None)
+    pretended = types.SimpleNamespace(devices=nothing, wake=lambda: None, failed=False)
+    monkeypatch.setattr(in_process, "Scheduler", lambda *_, **__: pretended)
+    said = io.BytesIO()
+    work = in_process._Work(said, ServiceOptions())
+    work._beginning = types.SimpleNamespace(submit=lambda *_: None)
+    waits, begun, given_up = tasks = [task_of(None) for _ in range(3)]
+    for task in tasks:
+        work.do(Take(1, True, task))
+    begun.waiting = False
+    work.do(Room(1, False))
+    assert not begun.client.has_room
+    work.do(Drop([given_up.number]))
+    work.do(Stop([task.number for task in tasks]))
+    assert waits.finished and begun.stopped and not begun.finished and not given_up.stopped
+    said.seek(0)
+    told = pickle.load(said)
+    assert (told.number, told.last, json.loads(told.line)["noResults"]) == (waits.number, True, True) and not said.read()

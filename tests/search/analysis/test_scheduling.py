@@ -14,14 +14,17 @@ import jaxgo
 from search import Search
 from search.analysis import batches as batches_module
 from search.analysis.batches import Batches, Slice
+from search.analysis.devices import LEAVES
 from search.analysis.options import ServiceOptions
 from search.analysis.query import read_query
+from search.analysis.scheduler import Scheduler
 from search.analysis.searches import SHARE, Searches
 from search.analysis.service import Service
 from search.analysis.work import tasks_of
 from search.findings import Findings, Wanted
 from search.game import Game
 from search.move_infos import move_infos
+from search.players import search_options
 from tests.search.analysis.talk import Talk, eventually, is_final, query
 
 #: Practically for ever.
@@ -409,3 +412,61 @@ def test_a_deadline_that_has_passed_wakes_nobody_before_there_are_results():
     ):  # fmt: skip
         searches.active = active
         assert searches.alarm() == expected
+
+
+def test_positions_are_judged_as_the_command_was_told():
+    """By its policy, its bot with or without knowledge, its seed, and as many playouts of a leaf."""
+    policy = jaxgo.Capture(1.0)
+    talk = Talk(options=ServiceOptions(bot="uct", knowledge=True, policy=policy, seed=5, playouts_per_leaf=4))
+    views = {"overrideSettings": {"reportAnalysisWinratesAs": "SIDETOMOVE"}}
+    searched, played = (talk.ask(query(name, "C3", **views, **{name: 400})) for name in ("maxVisits", "playouts"))
+    talk.end()
+    game = Game(jaxgo.Position.empty(5))
+    game.play(12)
+    with Search(
+        game.position, **search_options("uct", True), history=game.history, komi=0.5, seed=5, policy=policy, leaves=LEAVES,
+        playouts_per_leaf=4, in_flight=1, share=SHARE,
+    ) as search:  # fmt: skip
+        search.run(visits=400)
+        assert searched["moveInfos"] == move_infos(search, line=15)
+    found = jaxgo.evaluate(game.position, 400, komi=0.5, seed=5, streams=0, policy=policy)
+    assert played["rootInfo"]["winrate"] == pytest.approx(1 - found.win_rate[0])
+
+
+def test_the_most_urgent_search_is_seen_to_first_and_then_who_has_waited_longest(monkeypatch):
+    """Of a client's own; not those that wait for the device, or for the ownership of their last reply."""
+    searches, client, order = object.__new__(Searches), Someone(), []
+    searches._steps = itertools.count(10)
+    monkeypatch.setattr(searches, "_step", lambda task: order.append(task.name) or True)
+
+    def task(name: str, priority: int, last_step: int, *, whose=client, waits: bool = False, winding_up: bool = False):
+        return types.SimpleNamespace(
+            name=name, client=whose, search=types.SimpleNamespace(waits=waits), priority=priority, last_step=last_step,
+            winding_up=winding_up, finished=False, late=lambda: False,
+        )  # fmt: skip
+
+    searches.active = [
+        task("usual, just seen", 0, 4), task("usual", 0, 2), task("urgent", 3, 5), task("another's", 9, 0, whose=Someone()),
+        task("with the device", 9, 0, waits=True), task("ending", 9, 0, winding_up=True),
+    ]  # fmt: skip
+    assert list(searches.steps(client)) == [True] * 3
+    assert order == ["urgent", "usual", "usual, just seen"]
+
+
+def test_what_went_wrong_is_said_of_the_position_that_it_went_wrong_with(capsys):
+    """Once."""
+    told: list[dict] = []
+
+    def finish(task, reply: dict) -> None:
+        told.append(reply)
+        task.finished = True
+
+    asked, client = read_query(query("f", "C3", "B2", analyzeTurns=[0, 2])), types.SimpleNamespace(finish=finish)
+    tasks, scheduler = tasks_of(asked[0], client, ServiceOptions()), object.__new__(Scheduler)
+    for _ in range(2):
+        scheduler._fail(tasks[0], ValueError("no more"))
+    scheduler._refuse(tasks[1:])
+    assert [(reply["id"], reply["turnNumber"], reply["error"]) for reply in told] == [
+        ("f", 0, "Internal error: ValueError: no more"), ("f", 2, "The engine has failed"),
+    ]  # fmt: skip
+    assert capsys.readouterr().err.count("ValueError: no more") == 1

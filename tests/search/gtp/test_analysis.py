@@ -230,3 +230,25 @@ def test_cgos_letters_are_those_of_the_server():
     values = np.array([-1.0, 1.0, 0.0, -2.0, 2.0])
     found = Findings(1, [], {"winrate": 0.5, "scoreLead": 0.0, "visits": 1}, ownership=values)
     assert json.loads(reports.cgos_line(found, True))["ownership"] == "A+fA+"
+
+
+def test_cgos_hears_of_the_movers_lead_and_of_what_follows_each_move():
+    info = {"move": "C3", "visits": 5, "winrate": 0.123456, "scoreLead": -3.456, "prior": 0.98765, "pv": ["C3", "D4", "pass"]}
+    told = json.loads(reports.cgos_line(Findings(5, [info], {"winrate": 0.87654, "scoreLead": 2.346, "visits": 9}), True))
+    assert told == {
+        "winrate": 0.8765, "score": 2.35, "visits": 9,
+        "moves": [{"move": "C3", "winrate": 0.1235, "score": -3.46, "prior": 0.9877, "visits": 5, "pv": "D4 pass"}],
+    }  # fmt: skip
+
+
+def test_an_interval_may_be_a_fraction_and_other_keys_of_katago_are_passed_over():
+    words = ("w", "12.5", "noResultValue", "true", "ownershipStdev", "true", "movesOwnershipStdev", "true", "maxmoves", "2")
+    request = Request.parse(words, 5)
+    assert (request.colour, request.interval, request.wanted) == (-1, 0.125, Wanted(most_moves=2))
+
+
+def test_what_follows_each_move_is_not_played_out_on_the_clock():
+    """In an analysis it is, as nobody waits for a move."""
+    client, request = Client(None), Request(wanted=Wanted(moves_ownership=True, pv_visits=True))
+    told = [analysis.Reporter(client.engine, request, reports.kata_line, print, stop)._wanted for stop in (None, lambda: False)]
+    assert told == [Wanted(pv_visits=True), Wanted(moves_ownership=True, pv_visits=True)]

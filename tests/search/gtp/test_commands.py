@@ -4,14 +4,17 @@ import importlib.metadata
 import json
 import math
 import re
+import types
 
 import numpy as np
 import pytest
 
 import jaxgo
 from search import bots
-from search.gtp.commands import COMMANDS
+from search.choice import Choice, passing
+from search.gtp.commands import COMMANDS, analysis
 from search.gtp.commands.analysis import analyze, genmove_analyze
+from search.gtp.options import DEFAULT_RESIGN
 from tests.search.gtp.client import Client
 from tests.wide import wide
 
@@ -482,3 +485,61 @@ def test_the_score_for_referees_is_blacks_after_whites_move_too():
     client = Client(5, visits=64, komi=-60)
     client.ok("genmove w")
     assert client.ok("ref-score") == "1.000000"
+
+
+@pytest.fixture
+def unprepared() -> Client:
+    """An engine on 5x5 that compiles nothing."""
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok("boardsize 5")
+    return client
+
+
+@pytest.mark.parametrize("line", ["boardsize 5", "clear_board", "set_position b C3", "fixed_handicap 2", "place_free_handicap 2", "set_free_handicap A1 B2", "loadsgf game.sgf"])
+def test_of_another_game_nothing_has_been_thought(unprepared, tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "game.sgf").write_text("(;SZ[7];B[cc])")
+    if "fixed" in line or "place" in line:
+        unprepared.ok("boardsize 7")
+    unprepared.engine.thinker.last = types.SimpleNamespace(choice=passing(25))
+    assert unprepared.ok("ref-nodes") == "0"
+    assert unprepared.fails("ref-score") == "the last move was chosen without playouts"
+    assert unprepared.ok("jaxgo-visits") == ""
+    unprepared.ok(line)
+    for command in ("ref-nodes", "ref-score", "jaxgo-visits"):
+        assert unprepared.fails(command) == "no move has been chosen in this game"
+
+
+def test_the_map_of_visits_is_by_the_most_tried_and_has_thirty_labels():
+    client = Client(None)
+    client.engine.prepare = lambda: None
+    client.ok("boardsize 7")
+    visits = np.array([0, 200, 50, *[40] * 46, 999])
+    client.engine.thinker.last = types.SimpleNamespace(choice=Choice(1, False, 0.5, visits, visits, 2_345, [1], None))
+    influence, labels, text = client.ok("jaxgo-visits").split("\n")
+    words = influence.split()
+    assert words[:7] == ["INFLUENCE", "B7", "1.000", "C7", "0.250", "D7", "0.200"] and len(words) == 1 + 2 * 48
+    assert labels.split()[:5] == ["LABEL", "B7", "200", "C7", "50"] and len(labels.split()) == 1 + 2 * 30
+    assert text == "TEXT 2345 playouts"
+
+
+def test_komi_of_minus_nothing_is_none(unprepared):
+    unprepared.ok("komi -0")
+    assert unprepared.ok("get_komi") == "0"
+
+
+def test_resigning_that_is_allowed_is_that_of_the_engine(unprepared):
+    """Where there was a threshold, that."""
+    for line in ("allowResignation false", "allowResignation true"):
+        unprepared.ok(f"kata-set-param {line}")
+    assert float(unprepared.ok("kata-get-param resignThreshold")) == 2 * DEFAULT_RESIGN - 1
+
+
+def test_an_analysis_under_restrictions_leaves_no_search_behind(monkeypatch):
+    client, closed = Client(4), []
+    monkeypatch.setattr(analysis, "close", lambda player: (closed.append(player), player.search.close()))
+    client.ok("kata-analyze b 1")
+    assert not closed
+    client.ok("kata-analyze b 1 avoid b A1 1")
+    assert len(closed) == 1

@@ -1,11 +1,13 @@
 """Lines of the protocol, as text."""
 
+import types
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from search.gtp import arguments, protocol
-from search.gtp.protocol import Command, Failure, parse, reply
+from search.gtp.protocol import Command, Failure, Reply, is_interrupt, parse, remark, reply
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,31 @@ def test_numbers_are_plain_and_finite():
     for text in ("1.5", "-1", "1_0", "٣", "9999999999999", "0x10", ""):
         with pytest.raises(Failure, match=protocol.SYNTAX_ERROR):
             arguments.whole(text)
+
+
+def test_the_lines_of_a_reply_do_not_end_it():
+    """Before it ends, once; a failure in it is a line for people, and its end."""
+    written = []
+    answer = Reply(Command("4", "x", ()), written.append)
+    for text in ("", "\x07", "a\n\nb", " \n"):
+        answer.say(text)
+    answer.fail("no more")
+    assert "".join(written) == "=4\na\nb\n\n"
+
+
+def test_an_interruption_is_a_comment_of_that_word():
+    for line in ("# interrupt", "#interrupt", "  #\tInterrupt \r"):
+        assert is_interrupt(line) and parse(line) is None
+    for line in ("interrupt", "# interrupted", "name # interrupt", "# interrupt 5"):
+        assert not is_interrupt(line)
+
+
+@pytest.mark.parametrize("error", [OSError, ValueError])
+def test_what_nobody_listens_to_is_said_to_nobody(monkeypatch, error):
+    """On a pipe that nobody reads, or a file that is closed."""
+
+    def write(text: str) -> None:
+        raise error("gone")
+
+    monkeypatch.setattr("sys.stderr", types.SimpleNamespace(write=write, flush=lambda: None))
+    remark("something")

@@ -134,3 +134,12 @@ def test_what_lies_between_the_living_and_the_dead_is_whose_it_will_be():
     plain = scoring.score(table, scoring.Judgement(dead, 0.0))
     assert scoring.score(table, scoring.Judgement(dead, 0.0, owners)) == plain + 14
     assert scoring.score(table, scoring.Judgement([(chain, ALIVE) for chain in all_chains], 0.0, owners)) == scoring.score(table)
+
+
+def test_owners_are_the_mean_of_who_moves_first(monkeypatch):
+    owners = np.zeros((2, 1, 3, 3))
+    owners[:, 0, 1, 1], owners[:, 0, 0, 2] = (0.75, -0.25), (-1.0, -0.5)
+    monkeypatch.setattr(scoring, "settled", lambda boards, owners_of: ([[]], owners))
+    found = scoring.judge(jaxgo.Position.empty(3)).owners
+    assert (found[1, 1], found[0, 2], found[0, 0]) == (0.25, -0.75, 0.0)
+    assert scoring.judge(jaxgo.Position.empty(3), all_live=True).owners is None
