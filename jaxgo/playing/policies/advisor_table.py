@@ -66,7 +66,7 @@ class AdvisorTable:
             visits = results = np.zeros(shape, np.int32)
         counts = ("visits", visits), ("results", results)
         visits, results = (checks.integers(name, x, shape, 0, INT32_MAX) for name, x in counts)
-        if (results // 2 > visits).any():
+        if (results - visits > visits).any():
             raise ValueError("results must be at most twice the visits, as they are in halves")
         self.size, self.context, self.visits, self.results = size, context, visits, results
 

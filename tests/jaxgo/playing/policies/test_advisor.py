@@ -265,7 +265,7 @@ def test_bad_arguments_are_refused():
         (dict(visits=np.zeros(3, int)), ValueError, r"visits must be one integer or have shape \(2, 1, 25\), not \(3,\)"),
         (dict(results=np.zeros((2, 1, 25))), TypeError, "results must hold integers, not float64"),
         (dict(results=np.full((2, 1, 25), -1)), ValueError, "results must be between 0 and 2147483647, not -1"),
-        (dict(results=np.full((2, 1, 25), 4)), ValueError, "results must be at most twice the visits"),
+        (dict(results=np.full((2, 1, 25), 3)), ValueError, "results must be at most twice the visits"),
     ],
 )
 def test_counts_that_are_none_are_refused(wrong, error, text):
