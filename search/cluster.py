@@ -65,12 +65,12 @@ def connected(address: str, library: str) -> Iterator:
     logger = logging.getLogger(f"ray.{library}")
     logger.setLevel(logging.ERROR)
     logger.propagate = False
-    try:
-        # Where a worker is lost Ray tells of it on stdout, which is for results.
-        with contextlib.redirect_stdout(sys.stderr):
+    # Where a worker is lost Ray tells of it on stdout, which is for results: some of it as it ends.
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
             yield ray
-    finally:
-        ray.shutdown()
+        finally:
+            ray.shutdown()
 
 
 def room_of_nodes(ray: Any, cores: int, *, on_gpus: bool) -> list[int]:
@@ -87,6 +87,7 @@ def _reach(address: str) -> None:
 
 
 def cause(error: Exception) -> str:
-    """The last line of what Ray says of an error, which is what it was."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """Of what Ray says of an error the line that tells what it was: the last one, before those on the errors that followed."""
+    first = str(error).partition("The above exception was the direct cause of")[0]
+    lines = [line.strip() for line in first.splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__

@@ -2,9 +2,11 @@
 
 The process that was started stays the only one that reads inputs and writes results: a part travels to an actor as a row of a
 dataset, and its Parquet file comes back in one. So nodes need no common disk, and a node that is lost has nothing to leave
-behind: Ray starts its actors anew where there is room, and hands them its parts again.
+behind: Ray starts its actors anew where there is room, and hands them its parts again. It would do so for ever with a part that is
+itself what ends them, by the memory that it takes; so they are counted (`_Attempts`).
 """
 
+import collections
 import contextlib
 import itertools
 import os
@@ -25,6 +27,8 @@ from search.collection.worker import Done
 MOST_PARTS, MOST_BYTES = 1 << 14, 1 << 28
 #: Parts that a call of an actor gets on a GPU, which wants many positions; a worker takes as many of them at once as fill it.
 PARTS_OF_GPU_CALL = 16
+#: Workers that may end while they have a part, and one more is tried.
+MOST_ENDED = 10
 
 
 @contextlib.contextmanager
@@ -64,7 +68,7 @@ class Cluster:
           deliver: called with each part that is done, in this thread.
 
         Raises:
-          ClusterError: the cluster is lost.
+          ClusterError: the cluster is lost, or whatever works on one of the parts ends.
         """
         parts = iter(parts)
         try:
@@ -81,7 +85,7 @@ class Cluster:
         pool = {"min_size": 1, "max_size": most, "initial_size": most, "max_tasks_in_flight_per_actor": 2}
         dataset = self._ray.data.from_arrow(rows).map_batches(
             _Actor,
-            fn_constructor_args=(settings, version(), bool(self.gpus)),
+            fn_constructor_args=(settings, version(), bool(self.gpus), _attempts(self._ray), MOST_ENDED),
             batch_size=PARTS_OF_GPU_CALL if self.gpus else 1,
             batch_format="pyarrow",
             compute=self._ray.data.ActorPoolStrategy(**pool),
@@ -102,10 +106,27 @@ def _rows(parts: Iterator[Part]) -> Iterator[pyarrow.Table]:
             return
 
 
+class _Attempts:
+    """Knows in a process of its own how often each part has been begun."""
+
+    def __init__(self) -> None:
+        self._begun: collections.Counter[int] = collections.Counter()
+
+    def begin(self, number: int) -> int:
+        """How often the part of this number was begun before."""
+        self._begun[number] += 1
+        return self._begun[number] - 1
+
+
+def _attempts(ray):
+    """It takes no core, and where it is lost, one that knows of nothing takes its place."""
+    return ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Attempts).remote()
+
+
 class _Actor:
     """What runs in a process of the cluster."""
 
-    def __init__(self, settings: Settings, wanted: str, on_gpu: bool):
+    def __init__(self, settings: Settings, wanted: str, on_gpu: bool, attempts, most_ended: int):
         if version() != wanted:
             raise RuntimeError(f"this node has jaxgo {version()}, the process that uses the cluster has {wanted}")
         keep_compiled()
@@ -117,11 +138,17 @@ class _Actor:
 
         from search.collection.worker import Worker
 
+        self._ray, self._attempts, self._most_ended = ray, attempts, most_ended
         name = f"{ray.util.get_node_ip_address()}:{os.getpid()}"
         # One core for each actor, as Ray counts them; a GPU is the only one that the process sees.
         self._worker = Worker(settings, None if on_gpu else 1, name)
 
     def __call__(self, rows: pyarrow.Table) -> pyarrow.Table:
         finished: list[bytes] = []
-        self._worker.work(map(pickle.loads, rows["part"].to_pylist()), lambda done: finished.append(pickle.dumps(done)))
+        parts = [pickle.loads(data) for data in rows["part"].to_pylist()]
+        for part in parts:
+            if self._ray.get(self._attempts.begin.remote(part.number)) > self._most_ended:
+                where = f"part {part.number}, which begins with {part.pieces[0].name}"
+                raise RuntimeError(f"{self._most_ended + 1} workers have ended that had {where}: is there memory enough for it?")
+        self._worker.work(iter(parts), lambda done: finished.append(pickle.dumps(done)))
         return pyarrow.table({"done": finished})

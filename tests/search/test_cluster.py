@@ -1,69 +1,27 @@
-"""The connection to Ray."""
+"""Ray's errors, as a user is told them."""
 
-import signal
-import socket
-import subprocess
-import sys
-import types
+from search.cluster import cause
 
-import pytest
+OF_A_WORKER = """\
+\x1b[36mray::MapWorker(MapBatches(_Actor)).submit()\x1b[39m (pid=26677, ip=192.0.2.2)
+  File "cluster.py", line 152, in __call__
+    raise RuntimeError("this node has jaxgo 1")
+RuntimeError: this node has jaxgo 1
 
-from search.cluster import ClusterError, connected, room_of_nodes
+The above exception was the direct cause of the following exception:
 
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("form", ["127.0.0.1:{}", "ray://127.0.0.1:{}"])
-def test_an_address_where_nobody_listens_is_told_at_once(form):
-    """Ray itself would try for minutes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = form.format(free.getsockname()[1])
-        with pytest.raises(ClusterError, match=f"--ray {address}: there is no cluster"), connected(address, "data"):
-            pass
+\x1b[36mray::MapWorker(MapBatches(_Actor)).submit()\x1b[39m (pid=26677, ip=192.0.2.2)
+ray.exceptions.UserCodeException: UDF failed to process a data block.
+To change retry attempts, configure `ray.data.DataContext.get_current()`."""
 
 
-def test_a_signal_while_it_is_begun_is_for_who_handled_it_before(monkeypatch):
-    """Ray's own handler raises SystemExit with the signal's number."""
-    ray = pytest.importorskip("ray")
-
-    def init(*_, **__) -> None:
-        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(number))
-        signal.raise_signal(signal.SIGTERM)
-
-    def mine(*_) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(ray, "init", init)
-    before = signal.signal(signal.SIGTERM, mine)
-    try:
-        with pytest.raises(KeyboardInterrupt), connected("local", "data"):
-            pass
-        assert signal.getsignal(signal.SIGTERM) is mine
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def test_the_cause_of_an_error_is_that_of_the_worker_not_what_followed_from_it() -> None:
+    assert cause(RuntimeError(OF_A_WORKER)) == "RuntimeError: this node has jaxgo 1"
 
 
-@pytest.mark.parametrize(("nodes", "cores", "on_gpus", "room"), [
-    ([(1, 0), (1, 0)], 2, False, [0, 0]), ([(5, 0), (4, 0)], 2, False, [2, 2]), ([(8, 1), (8, 0)], 1, True, [1, 0]),
-])  # fmt: skip
-def test_workers_have_room_on_one_node_each(nodes, cores, on_gpus, room):
-    told = [{"Alive": True, "Resources": {"CPU": float(cpus), "GPU": float(gpus)}} for cpus, gpus in nodes]
-    ray = types.SimpleNamespace(nodes=lambda: [*told, {"Alive": False, "Resources": {"CPU": 64.0}}])
-    assert room_of_nodes(ray, cores, on_gpus=on_gpus) == room
+def test_the_cause_of_an_error_without_others_is_its_last_line() -> None:
+    assert cause(RuntimeError("The actor died.\n  Its node is gone.\n")) == "Its node is gone."
 
 
-@pytest.mark.wide
-def test_signals_are_handled_as_before():
-    """Ray's own handler would end the process at once, and what it has finished untold. What is printed meanwhile, as Ray does of
-    workers that are lost, does not come between the results."""
-    program = """
-import signal
-from search.cluster import connected
-signal.signal(signal.SIGTERM, mine := lambda *_: None)
-with connected("local", "data"):
-    kept = signal.getsignal(signal.SIGTERM) is mine
-    print("a worker is lost")
-print(kept)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout == "True\n" and "a worker is lost" in done.stderr
+def test_an_error_that_says_nothing_is_told_by_its_name() -> None:
+    assert cause(TimeoutError(" \n")) == "TimeoutError"

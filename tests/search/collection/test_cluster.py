@@ -6,6 +6,7 @@ The long tests, of 200 games, of twenty kills and of how speed grows with worker
 """
 
 import functools
+import json
 import os
 import pathlib
 import random
@@ -35,6 +36,36 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'jaxgo[clus
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
 WORKER = "ray::MapWorker"
+
+#: Works on two parts, of which the second ends whoever has it.
+ENDS_ITS_WORKERS = """
+import os
+from search.cluster import ClusterError
+from search.collection import cluster
+from search.collection.parts import GamePiece, Part
+from search.collection.settings import Settings
+
+
+class Ends:
+    def work(self, parts, deliver):
+        if next(parts).number == 2:
+            os._exit(1)
+
+
+class Actor(cluster._Actor):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self._worker = Ends()
+
+
+cluster._Actor, cluster.MOST_ENDED = Actor, 1
+parts = [Part(number, 5, 1, (GamePiece(f"game {number}", b"", 0, None),)) for number in (1, 2)]
+with cluster.connected("local") as here:
+    try:
+        here.work(parts, Settings(playouts=8), 1, print)
+    except ClusterError as error:
+        print(error)
+"""
 
 
 def held(folder: pathlib.Path) -> int:
@@ -67,10 +98,16 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(tmp_path: pathl
     kill(workers[0])
     out, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
-    assert '"complete": true' in out
+    assert json.loads(out)["complete"]  # and nothing that Ray says of the worker
     assert main(["collection", *common, "--out", str(tmp_path / "here")]) == 0
     assert parts(tmp_path / "cluster") == parts(tmp_path / "here")
     assert (tmp_path / "cluster" / "rejects.parquet").read_bytes() == (tmp_path / "here" / "rejects.parquet").read_bytes()
+
+
+@pytest.mark.wide
+def test_a_part_that_ends_its_workers_is_not_handed_out_for_ever() -> None:
+    done = subprocess.run([sys.executable, "-c", ENDS_ITS_WORKERS], env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    assert "2 workers have ended that had part 2, which begins with game 2" in done.stderr  # as all that is printed meanwhile
 
 
 @pytest.mark.slow
