@@ -2,8 +2,8 @@
 
 The process that was started stays the only one that reads inputs and writes results: a part travels to an actor as a row of a
 dataset, and its Parquet file comes back in one. So nodes need no common disk, and a node that is lost has nothing to leave
-behind: Ray starts its actors anew where there is room, and hands them its parts again. It would do so for ever with a part that is
-itself what ends them, by the memory that it takes; so they are counted (`_Attempts`).
+behind: Ray starts its actors anew where there is room, and hands them its parts again. It would do so for ever with a part that
+itself ends them, by the memory that it takes; so they are counted (`_Attempts`).
 """
 
 import collections
