@@ -16,6 +16,8 @@ from typing import Any
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 #: Seconds in which a cluster's address must answer; Ray itself would try for minutes.
 _PATIENCE = 10.0
+#: How a client of HTTP/2, which Ray speaks, begins (RFC 9113, 3.4), a frame of settings included. The server answers with one.
+_GREETING, _SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), 4
 
 
 class ClusterError(Exception):
@@ -80,10 +82,19 @@ def room_of_nodes(ray: Any, cores: int, *, on_gpus: bool) -> list[int]:
 
 
 def _reach(address: str) -> None:
-    """OSError if nobody listens at an address of a host and port."""
+    """OSError if nobody listens at an address of a host and port, or who does is not Ray."""
     found = re.fullmatch(r"(?:ray://)?\[?([^\[\]/]+)\]?:([0-9]{1,5})", address)
-    if found:
-        socket.create_connection((found[1], int(found[2])), _PATIENCE).close()
+    if not found:
+        return
+    with socket.create_connection((found[1], int(found[2])), _PATIENCE) as connection:
+        if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+            return
+        connection.sendall(_GREETING)
+        answer = b""
+        while len(answer) < 4 and (more := connection.recv(4 - len(answer))):
+            answer += more
+    if answer[3:] != bytes([_SETTINGS]):
+        raise ConnectionError("who listens there is not Ray (of a cluster the port is 6379, where it was not given another)")
 
 
 def cause(error: Exception) -> str:
