@@ -13,24 +13,19 @@ from typing import Any
 import numpy as np
 
 from jaxgo import Position
-from jaxgo.backends.choice import workers_of
 from jaxgo.base import checks
-from jaxgo.base.constants import INT32_MAX, MIN_SIZE
 from jaxgo.playing.policies.in_order import Policies, are_of_place, begun, from_here
-from jaxgo.running.leaves import MOST_OF_A_LEAF
-from jaxgo.running.request import check_seed
 from search.bots import SUMMARIES
-from search.choice import MOST_VISITS, Choice, Limits, Player, Progress, Stop, check_thinking, passing, passing_wins, searched
+from search.choice import Choice, Limits, Player, Progress, Stop, check_thinking, passing, passing_wins, searched
 from search.flat import FlatPlayer
 from search.game import check_one_position
 from search.in_steps import Question, Steps
 from search.knowledge import Knowledge
 from search.lessons import lessons_of, seconds_of
-from search.restrictions import check_restrictions
-from search.round_size import MOST_IN_FLIGHT, suited
-from search.search import MOST_MEMORY, UPDATES, Search
+from search.search import Search
+from search.search_options import check_all
 from search.selection import UCB1, Rave, Rule
-from search.shared import SharedLeaves, check_device
+from search.shared import SharedLeaves
 
 #: No move is chosen before this share of its time has passed: the rate of playouts must be known.
 EARLIEST = 0.1
@@ -40,29 +35,6 @@ HURRY = 1.25
 RIVAL = 0.25
 
 
-def _integer_or_none(name: str, least: int, most: int) -> Callable[[Any], object]:
-    return lambda given: None if given is None else checks.integer(name, given, least, most)
-
-
-#: Options of `search.Search` that are looked at before there is a position.
-_CHECKED: dict[str, Callable[[Any], object]] = {
-    "komi": checks.komi,
-    "seed": check_seed,
-    "devices": workers_of,
-    "memory": lambda given: checks.integer("memory", given, 1, MOST_MEMORY),
-    "stream": lambda given: checks.integer("stream", given, 0, INT32_MAX),
-    "leaves": lambda given: suited(MIN_SIZE, None, given),
-    "playouts_per_leaf": lambda given: suited(MIN_SIZE, None, None, given),
-    "cleanup": lambda given: checks.boolean("cleanup", given),
-    "share": lambda given: checks.number("share", given, 0, 1),
-    "updates": lambda given: checks.one_of("updates", given, (None, *UPDATES)),
-    "restrictions": check_restrictions,
-    "device": check_device,
-    "in_flight": _integer_or_none("in_flight", 1, MOST_IN_FLIGHT),
-    "depth": _integer_or_none("depth", 1, INT32_MAX),
-    "virtual_losses": _integer_or_none("virtual_losses", 1, MOST_OF_A_LEAF),
-    "visits": _integer_or_none("visits", 0, MOST_VISITS),
-}
 #: Options of `search.Search` that are not a bot's own or a position's.
 _OF_SEARCHES = tuple(sorted({*inspect.signature(Search).parameters} - {"position", "rule", "history", "policy"}))
 
@@ -88,11 +60,7 @@ class TreePlayer(Player):
         unknown = [name for name in options if name not in _OF_SEARCHES]
         if unknown:
             raise TypeError(f"{unknown[0]} is no option of a bot with a tree; they are {', '.join(_OF_SEARCHES)}")
-        if rule is not None and not isinstance(rule, (Rave, UCB1)):
-            raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {rule!r}")
-        for name, check in _CHECKED.items():
-            if name in options:
-                check(options[name])
+        check_all({"rule": rule, **options})
         self.rule, self.resign, self.early, self.policy, self.options = rule, resign, early, policy, options
         self.search: Search | None = None
         of_lessons = {name: options[name] for name in ("komi", "seed", "devices", "stream") if name in options}

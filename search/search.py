@@ -20,7 +20,7 @@ from jaxgo.base.constants import INT32_MAX
 from jaxgo.base.processor import usable_cores
 from jaxgo.playing.policies.in_order import InOrder, Policies, asks, each_of
 from jaxgo.playing.policies.policy import PolicyForm
-from jaxgo.running.request import check_seed, seed_words
+from jaxgo.running.request import seed_words
 from search import root, round_size
 from search.choice import MOST_VISITS
 from search.descent import Ties
@@ -29,17 +29,14 @@ from search.nodes import NONE, READY
 from search.restrictions import Restrictions, check_restrictions
 from search.root import RootStatistics
 from search.rooted_tree import RootedTree
-from search.round_size import MOST_IN_FLIGHT, rounds_in_flight
+from search.round_size import rounds_in_flight
 from search.rounds import PLAYOUTS_A_LOSS, UNDER_WAY_SHARE, Device, Rounds, Settings
-from search.selection import UCB1, Rave, Rule
-from search.shared import Seat, Share, SharedLeaves, check_device
+from search.search_options import checked
+from search.selection import Rave, Rule
+from search.shared import Seat, Share, SharedLeaves
 from search.tree import Tree
 from search.tree_needs import memory_for, needs_histories, parts_for
 
-#: How the RAVE statistics are updated.
-UPDATES = ("reductions", "histories")
-#: Bytes that a tree may be given.
-MOST_MEMORY = 1 << 50
 #: The kinds of searches of which one has been compiled in this process; None is of those on a device whose owner sees to that.
 _compiled: set[tuple | None] = {None}
 
@@ -110,36 +107,35 @@ class Search:
         stream: int = 0,
     ):
         check_one_position(position)
-        self.rule: Rule = Rave() if rule is None else rule
-        if not isinstance(self.rule, (Rave, UCB1)):
-            raise TypeError(f"rule must be a search.Rave or a search.UCB1, not {self.rule!r}")
-        check_device(device)
+        self.rule: Rule = checked("rule", rule) or Rave()
+        checked("device", device)
         check_restrictions(restrictions, position.size)
-        self.komi = checks.komi(komi)
+        self.komi = checked("komi", komi)
         weighted = needs_histories(self.rule)
-        checks.one_of("updates", updates, (None, *UPDATES))
+        checked("updates", updates)
         if weighted and updates == "reductions":
             raise ValueError(f"updates must be 'histories' for the credit {self.rule.credit!r}, not 'reductions'")
         self.updates = updates or ("histories" if weighted else "reductions")
         moves = self.updates == "histories" and self.rule.credit is not None
         workers = workers_of(devices) if device is None else None
         size = position.size
-        visits = None if visits is None else checks.integer("visits", visits, 0, MOST_VISITS)
+        visits = checked("visits", visits)
         sized_for = round_size.for_visits(visits, workers)
         by_policy = asks(policy) and device is None
         rounds = round_size.suited(size, sized_for, leaves, playouts_per_leaf, histories=moves, policy=by_policy)
         self.num_leaves, self.playouts_per_leaf = rounds
-        most = rounds_in_flight(size, rounds, sized_for) if in_flight is None else in_flight
-        self.in_flight = checks.integer("in_flight", most, 1, MOST_IN_FLIGHT)
-        share = checks.number("share", share, 0, 1)
+        in_flight = checked("in_flight", in_flight)
+        self.in_flight = rounds_in_flight(size, rounds, sized_for) if in_flight is None else in_flight
+        share = checked("share", share)
         losses = max(1, self.playouts_per_leaf // PLAYOUTS_A_LOSS) if virtual_losses is None else virtual_losses
         self.virtual_losses = checks.integer("virtual_losses", losses, 1, self.playouts_per_leaf)
-        self.seed = check_seed(seed)
-        self.cleanup = checks.boolean("cleanup", cleanup)
-        self.depth = checks.integer("depth", depth, 1) if depth is not None else INT32_MAX
+        self.seed = checked("seed", seed)
+        self.cleanup = checked("cleanup", cleanup)
+        depth = checked("depth", depth)
+        self.depth = INT32_MAX if depth is None else depth
         history = hash_numbers(history)
         parts, least = parts_for(self.rule), memory_for(size, self.rule, 0)
-        memory = checks.integer("memory", memory, 1, MOST_MEMORY)
+        memory = checked("memory", memory)
         if memory < least:
             raise ValueError(f"memory must be at least {least} bytes, not {memory}")
         self._new_tree = lambda: Tree(size, memory, **parts)
@@ -159,7 +155,7 @@ class Search:
         settings = Settings(self.rule, self.komi, self.cleanup, self.depth, share, self.virtual_losses, young, restrictions)
         low, high = seed_words(self.seed)
         ties = Ties(high << 32 | low, size * size + 1)
-        stream = checks.integer("stream", stream, 0, INT32_MAX)
+        stream = checked("stream", stream)
         helpers = len(usable_cores()) // 2 if device is None else 1
         self._rounds = Rounds(self._device, settings, ties, (low, high), self.in_flight, stream, helpers)
         self._plant(position, history)
