@@ -1,6 +1,7 @@
 """How much of the machine's speed is left when it answers many queries at once."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import hardware, report
 from bench.measure import spread
@@ -18,7 +19,7 @@ OUTSTANDING, PLAYOUTS, VISITS = 64, 1_000, (2_000, 20_000)
 ONE_BATCH, ONE_TREE = "one batch", "one tree"
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, Any]:
     """Measures all sizes.
 
     Args:
@@ -61,7 +62,7 @@ def _contenders(size: int, worker: Worker) -> list[Contender]:
     return out
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rows = [
         (f"{entry['size']}x{entry['size']} {entry['name']}", report.rate(entry["per_second"]),

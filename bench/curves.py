@@ -4,7 +4,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench import hardware, report
 from bench.measure import spread
@@ -42,7 +42,7 @@ class Point(NamedTuple):
     """Of the line through it."""
     size: int
     target: str
-    arguments: Mapping[str, object]
+    arguments: Mapping[str, Any]
     simulated: int | None = None
     """How many devices XLA is to make of the CPU, if it is to."""
 
@@ -110,7 +110,7 @@ CURVES = (
 )
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None) -> dict[str, Any]:
     """Measures all curves.
 
     Args:
@@ -126,7 +126,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
     """
     made = report.begin("curves", hardware.describe(), {"sizes": list(sizes), **vars(plan)})
     curves = [{"name": curve.name, "axis": curve.axis, "one_core": curve.one_core} for curve in CURVES]
-    results: list[dict[str, object]] = []
+    results: list[dict[str, Any]] = []
     made |= {"pinned": Worker.pinned, "curves": curves, "results": results, "failed": {}, "complete": False}
     with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="jaxgo-bench-") as cache:
         for curve in CURVES:
@@ -154,7 +154,7 @@ def _by_worker(points: Iterator[Point]) -> dict[tuple[str, int | None], list[Poi
     return found
 
 
-def _first(arguments: Mapping[str, object]) -> int:
+def _first(arguments: Mapping[str, Any]) -> int:
     """Playouts of the first call: a few calls, where their size is given."""
     one = arguments.get("positions", FIRST) * arguments.get("playouts", 1)
     return max(one, min(FIRST, 20 * one))
@@ -162,7 +162,7 @@ def _first(arguments: Mapping[str, object]) -> int:
 
 def _measured(
     curve: Curve, points: Sequence[Point], worker: Worker, plan: Plan, say: Say, failed: dict[str, str]
-) -> list[dict[str, object]]:  # fmt: skip
+) -> list[dict[str, Any]]:  # fmt: skip
     """The entries of points; `failed` takes why some are missing."""
     by_name = {f"{curve.name}: {point.label}, {point.x}": point for point in points}
     contenders = [
@@ -177,7 +177,7 @@ def _measured(
     return out
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     out: list[report.Table | str] = [] if made["complete"] else ["PARTIAL, interrupted: the lines that were finished"]
     for curve in made["curves"]:

@@ -1,13 +1,14 @@
 """The picture of `jaxgo bench curves`. Needs matplotlib, the extra `plot`."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import picture
 
 _COLUMNS = 3
 
 
-def draw(made: Mapping[str, object], path: str) -> None:
+def draw(made: Mapping[str, Any], path: str) -> None:
     """Writes the picture of a report.
 
     Args:
@@ -30,7 +31,7 @@ def draw(made: Mapping[str, object], path: str) -> None:
     picture.save(figure, made, path)
 
 
-def _panel(axes, curve: Mapping, entries: Sequence[Mapping]) -> None:
+def _panel(axes, curve: Mapping, entries: Sequence[Mapping[str, Any]]) -> None:
     lines = list(dict.fromkeys(entry["line"] for entry in entries))
     for line, (colour, marker) in zip(lines, picture.LINES):
         points = [entry for entry in entries if entry["line"] == line]

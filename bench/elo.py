@@ -14,7 +14,7 @@ import math
 import pathlib
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich import box
 
@@ -66,7 +66,7 @@ def difference(match: dict) -> tuple[float, float]:
     return elo(score) or 0.0, (high - low) / 2
 
 
-def ratings(matches: Sequence[dict]) -> list[Rating]:
+def ratings(matches: Sequence[dict[str, Any]]) -> list[Rating]:
     """A bot's, by its matches in order."""
     found = [Rating(LEAST, 0.0, 0.0)]
     for match in matches:

@@ -3,6 +3,7 @@
 import importlib.util
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from bench import hardware, report
 from bench.measure import paired_ratio, spread
@@ -24,7 +25,7 @@ BATCHES = (16, 256, 1024)
 PGX_LARGEST = 19
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say, batches: Sequence[int] = BATCHES) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, batches: Sequence[int] = BATCHES) -> dict[str, Any]:
     """Measures all sizes and batches.
 
     Args:
@@ -49,7 +50,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, batches: Sequence[int] =
     return {**made, "pinned": Worker.pinned, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rows = [
         (
@@ -81,7 +82,7 @@ def _contenders(size: int, batch: int, stack: ExitStack) -> list[Contender]:
     return found
 
 
-def _result(size: int, batch: int, runs: Mapping[str, Runs]) -> dict[str, object]:
+def _result(size: int, batch: int, runs: Mapping[str, Runs]) -> dict[str, Any]:
     rates = {name: [sample.per_cpu_second for sample in done.samples] for name, done in runs.items()}
     return {
         "size": size,

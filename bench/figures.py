@@ -16,6 +16,7 @@ import pathlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from bench import curves_plot, elo, limit_plot, picture, published, report
 from bench.engines import JAXGO
@@ -58,7 +59,7 @@ def newest(benchmark: str, results: pathlib.Path = RESULTS, machine: str | None 
     raise Missing(f"{results} holds no result of {benchmark}{f' on {machine}' if machine else ''}")
 
 
-def matches(results: pathlib.Path = RESULTS) -> list[dict]:
+def matches(results: pathlib.Path = RESULTS) -> list[dict[str, Any]]:
     """The newest recorded match of each pair of players, without the games, in the order of the files' names."""
     found = {}
     for path in sorted(results.glob("*-match-*.json")):
@@ -175,7 +176,7 @@ def startup(made: Mapping) -> str:
     return table(("from the start to the result", "nothing compiled before", "compiled before"), rows)
 
 
-def of_matches(all_of_them: Sequence[Mapping]) -> str:
+def of_matches(all_of_them: Sequence[Mapping[str, Any]]) -> str:
     """The score of each match, with its interval, the commit and the command that plays it again."""
     rows = []
     for made in all_of_them:

@@ -10,6 +10,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm  # comes with Numba
 
@@ -19,7 +20,7 @@ from jaxgo.base.processor import usable_cores as usable_cores
 PACKAGES = ("jaxgo", "jax", "jaxlib", "numpy", "pgx", "open_spiel")
 
 
-def describe() -> dict[str, object]:
+def describe() -> dict[str, Any]:
     """The machine.
 
     Returns:
@@ -45,7 +46,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := version_of(name))}
 
 
-def software() -> dict[str, object]:
+def software() -> dict[str, Any]:
     """What ran; to be called in the process that runs it.
 
     Returns:

@@ -5,6 +5,7 @@ import json
 import pathlib
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from bench import hardware, picture, report
 from bench.series import Plan, Say
@@ -31,7 +32,7 @@ class NoHistory(Exception):
     """There is no git checkout, or nothing was recorded."""
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say, since: str | None = None, plot: str | None = None) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, since: str | None = None, plot: str | None = None) -> dict[str, Any]:
     """Reads what was recorded.
 
     Args:
@@ -66,7 +67,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, since: str | None = None
     return made | {"results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rows = [
         (
@@ -92,7 +93,7 @@ def recorded(since: str | None = None, root: pathlib.Path = ROOT) -> Iterator[tu
                 yield commit, text
 
 
-def draw(results: Sequence[Mapping], path: str) -> None:
+def draw(results: Sequence[Mapping[str, Any]], path: str) -> None:
     """Draws the rates over the dates on which they were recorded, a line for each board size on each machine; a point for each
     result, with the spread of its runs."""
     import datetime
@@ -127,7 +128,7 @@ def draw(results: Sequence[Mapping], path: str) -> None:
     figure.savefig(path)
 
 
-def _figures(made: Mapping, sizes: Sequence[int], recorded_in: str) -> Iterator[dict[str, object]]:
+def _figures(made: Mapping, sizes: Sequence[int], recorded_in: str) -> Iterator[dict[str, Any]]:
     """The figures of a result that are shown."""
     if made.get("benchmark") not in SHOWN:
         return

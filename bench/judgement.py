@@ -16,7 +16,7 @@ import json
 import pathlib
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich import box
@@ -163,7 +163,7 @@ def win_rates(judged: Judged, policy: Policies, playouts: int) -> np.ndarray:
     return (np.where(to_play == BLACK, wins, playouts - wins) + 1) / (playouts + 2)
 
 
-def measure(judged: Judged, names: Sequence[str], playouts: int) -> list[dict]:
+def measure(judged: Judged, names: Sequence[str], playouts: int) -> list[dict[str, Any]]:
     """What each policy's playouts are short of, in order."""
     out, first = [], None
     for name in names:
@@ -186,7 +186,7 @@ def measure(judged: Judged, names: Sequence[str], playouts: int) -> list[dict]:
     return out
 
 
-def rows(results: Sequence[dict]) -> Iterator[tuple[str, ...]]:
+def rows(results: Sequence[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     """Of the table for people."""
 
     def thousandths(value: float | None) -> str:

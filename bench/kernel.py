@@ -1,7 +1,7 @@
 """What the GPU kernel becomes as machine code and what its playouts cost, counted on a machine that may have no GPU."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench import hardware, report
 from bench.series import Plan, Say
@@ -29,7 +29,7 @@ BY_POLICY = 256
 OF_ROUNDS, PER_LANE = 8192, (1, 2, 4, 8, 16, 32)
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, Any]:
     """Compiles the kernel for all sizes, and plays.
 
     Args:
@@ -98,7 +98,7 @@ def _policies(size: int) -> list["Policy"]:
     return [Capture(1.0), *(policy.typical() for policy in taught), Nakade(), NoSelfAtari(), Patterns()]
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     code, cost = [], []
     for entry in made["results"]:

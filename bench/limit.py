@@ -4,6 +4,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import hardware, machine_code, report
 from bench.machine_code import Loop
@@ -34,7 +35,7 @@ TICKS, PLAYOUTS, REGISTERS, IN_ORDER = "ticks alone", "playouts", "the same on r
 _BYTES, _BYTES_A_POINT = 1 << 30, 9
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None) -> dict[str, Any]:
     """Counts and measures.
 
     Args:
@@ -72,7 +73,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, plot: str | None = None)
     return made
 
 
-def _of_size(size: int, plan: Plan, say: Say, made: dict[str, object]) -> dict[str, object]:
+def _of_size(size: int, plan: Plan, say: Say, made: dict[str, Any]) -> dict[str, Any]:
     """The entry of a size."""
     alone = environment(platform="cpu")
     say("counting ticks")
@@ -130,7 +131,7 @@ def _read(folder: pathlib.Path, lanes: int) -> tuple[Loop | None, str | None]:
     return loop, None
 
 
-def _figures(entry: Mapping[str, object], loop: Loop | None, runs: Mapping[str, Runs]) -> dict[str, object]:
+def _figures(entry: Mapping[str, Any], loop: Loop | None, runs: Mapping[str, Runs]) -> dict[str, Any]:
     """What is made of the runs of a size."""
     rates = {name: [sample.per_cpu_second for sample in one.samples] for name, one in runs.items()}
     out = {
@@ -162,7 +163,7 @@ def _figures(entry: Mapping[str, object], loop: Loop | None, runs: Mapping[str, 
     return out
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     code, speed, playouts, gpu, missing = [], [], [], [], []
     for entry in made["results"]:
@@ -213,6 +214,6 @@ def _billions(figures: Mapping[str, float] | None) -> str:
     return "-" if figures is None else f"{figures['median'] / 1e9:.2f} G"
 
 
-def _share(entry: Mapping[str, object], name: str) -> str:
+def _share(entry: Mapping[str, Any], name: str) -> str:
     figures = entry.get(name)
     return "-" if figures is None else f"{figures['median']:.0%} ({figures['min']:.0%}-{figures['max']:.0%})"

@@ -1,6 +1,7 @@
 """The picture of `jaxgo bench limit`. Needs matplotlib, the extra `plot`."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import picture
 from bench.picture import BLUE, GREEN, ORANGE
@@ -9,7 +10,7 @@ _GREY = "#BBBBBB"
 _WIDTH = 0.28
 
 
-def draw(made: Mapping[str, object], path: str) -> None:
+def draw(made: Mapping[str, Any], path: str) -> None:
     """Writes the picture of a report.
 
     Args:
@@ -34,7 +35,7 @@ def draw(made: Mapping[str, object], path: str) -> None:
     picture.save(figure, made, path)
 
 
-def _shares(axes, entries: Sequence[Mapping]) -> None:
+def _shares(axes, entries: Sequence[Mapping[str, Any]]) -> None:
     """Shares of the ceiling."""
     _bars(axes, entries, -_WIDTH, "in_order_share", _GREY, "..", "the same on registers, each waiting for what it needs")
     _bars(axes, entries, 0, "ticks_share", BLUE, "", "ticks alone")
@@ -46,7 +47,7 @@ def _shares(axes, entries: Sequence[Mapping]) -> None:
     axes.set_title("Measured: share of the ceiling", fontsize=10.5)
 
 
-def _rates(axes, entries: Sequence[Mapping]) -> None:
+def _rates(axes, entries: Sequence[Mapping[str, Any]]) -> None:
     """Playouts a second."""
     axes.set_yscale("log")
     for name, colour, marker, below, label in (
@@ -67,7 +68,7 @@ def _rates(axes, entries: Sequence[Mapping]) -> None:
     axes.set_title("Measured: playouts", fontsize=10.5)
 
 
-def _warps(axes, entries: Sequence[Mapping]) -> None:
+def _warps(axes, entries: Sequence[Mapping[str, Any]]) -> None:
     """What a GPU's instructions would be for."""
     bottom = [0.0] * len(entries)
     for name, colour, hatch, label in (
@@ -82,7 +83,7 @@ def _warps(axes, entries: Sequence[Mapping]) -> None:
     axes.set_title("Simulated, not measured: an NVIDIA GPU's kernel", fontsize=10.5)
 
 
-def _bars(axes, entries: Sequence[Mapping], aside: float, name: str, colour: str, hatch: str, label: str) -> None:
+def _bars(axes, entries: Sequence[Mapping[str, Any]], aside: float, name: str, colour: str, hatch: str, label: str) -> None:
     """Shares in percent: medians over the runs, and from the least to the greatest."""
     if not all(name in entry for entry in entries):
         return

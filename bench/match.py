@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jaxgo.base.signals import handled, interruptible
 from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
@@ -208,7 +208,7 @@ def _settings(args: argparse.Namespace, match: "Match") -> dict:
     }  # fmt: skip
 
 
-def _play(match: "Match", games: list[dict], most: int, places: _Places, journal: "Journal | None") -> tuple[str, int]:
+def _play(match: "Match", games: list[dict[str, Any]], most: int, places: _Places, journal: "Journal | None") -> tuple[str, int]:
     """Plays the games that are missing and adds them; returns what has stopped it, "" for nothing, and the exit status."""
     from jaxgo.commands.progress import shown
 
@@ -253,7 +253,7 @@ def _referee(args: argparse.Namespace) -> str:
 class _Progress:
     """Says how far the match has come, by `jaxgo.commands.progress.shown`."""
 
-    def __init__(self, show: "Show", games: int, before: list[dict]):
+    def __init__(self, show: "Show", games: int, before: list[dict[str, Any]]):
         self._show, self._games, self._before, self._start = show, games, len(before), time.monotonic()
         self._done, self._won, self._moves, self._under_way = len(before), sum(game["won"] for game in before), 0, 0
 

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from bench import differences, engines, hardware, report
 from bench.engines import JAXGO, KOMI
@@ -51,7 +52,7 @@ TIMEOUT = 300.0
 
 def measure(
     sizes: Sequence[int], plan: Plan, say: Say, native: Sequence[Native] = (), timeout: float = TIMEOUT
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Measures all engines that are there.
 
     Args:
@@ -88,7 +89,7 @@ def measure(
     return {**made, "pinned": Worker.pinned, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rates, works, missing, remarks, far = [], {}, [], {}, []
     for entry in made["results"]:
@@ -119,7 +120,7 @@ def tables(made: Mapping[str, object]) -> list[report.Table | str]:
     return [*out, *missing, *report.shared_core(made["results"])]
 
 
-def _result(size: int, engine: str, runs: Mapping[str, Runs]) -> dict[str, object]:
+def _result(size: int, engine: str, runs: Mapping[str, Runs]) -> dict[str, Any]:
     ours, theirs = ([sample.per_cpu_second for sample in runs[name].samples] for name in (JAXGO, engine))
     ratio, last = paired_ratio(ours, theirs), runs[engine].samples[-1]
     how = differences.of(engine) or differences.told(last.differs)

@@ -3,6 +3,7 @@
 import argparse
 import pathlib
 from collections.abc import Mapping
+from typing import Any
 
 #: Okabe and Ito's colours, which people with colour blindness tell apart.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
@@ -17,7 +18,7 @@ def plain(axes, axis: str = "both") -> None:
     axes.set_axisbelow(True)
 
 
-def title_of(made: Mapping[str, object]) -> str:
+def title_of(made: Mapping[str, Any]) -> str:
     """What the file of a report's picture says of itself: what was measured, and when."""
     return f"{made['benchmark']}, {made['date']}"
 
@@ -42,6 +43,6 @@ def check(parser: argparse.ArgumentParser, place: pathlib.Path) -> None:
         parser.error(str(error))
 
 
-def save(figure, made: Mapping[str, object], path) -> None:
+def save(figure, made: Mapping[str, Any], path) -> None:
     """Writes a report's picture; `path` ends in .png, .svg or .pdf."""
     figure.savefig(path, metadata={"Title": title_of(made)})

@@ -21,6 +21,7 @@ import math
 import pathlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from rich import box
 
@@ -93,7 +94,7 @@ PARTS = {
 }  # fmt: skip
 
 
-def dailey() -> list[dict]:
+def dailey() -> list[dict[str, Any]]:
     """Black's scores and the mean length beside Dailey's, each with the difference in standard errors of both."""
     import jaxgo
 

@@ -4,7 +4,7 @@ import datetime
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich import box
 
@@ -15,7 +15,7 @@ from jaxgo.commands.tables import make_console, print_table
 UNDISTURBED = 0.95
 
 
-def begin(benchmark: str, machine: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, object]:
+def begin(benchmark: str, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The part that every report has.
 
     Args:
@@ -45,7 +45,7 @@ def command() -> str:
     return shlex.join([*(["python", "-m", name] if name.startswith("bench.") else ["jaxgo"]), *sys.argv[1:]])
 
 
-def heading(report: Mapping[str, object]) -> list[str]:
+def heading(report: Mapping[str, Any]) -> list[str]:
     """The lines above the tables: what was measured, on what."""
     machine, software = report["hardware"], report.get("software", {})
     memory = machine["memory_bytes"]
@@ -75,7 +75,7 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-def show(report: Mapping[str, object], items: Iterable[Table | str]) -> None:
+def show(report: Mapping[str, Any], items: Iterable[Table | str]) -> None:
     """Prints the heading, the tables, and what there is to say about them on stdout."""
     console = make_console()
     for line in heading(report):
@@ -87,7 +87,7 @@ def show(report: Mapping[str, object], items: Iterable[Table | str]) -> None:
             print_table(console, item.columns, item.rows, box=box.HEAVY_HEAD)
 
 
-def shared_core(results: Iterable[Mapping[str, object]]) -> list[str]:
+def shared_core(results: Iterable[Mapping[str, Any]]) -> list[str]:
     """A warning if something else ran on the core that the work was pinned to; `results` are a report's."""
     least = min((entry["core_share"] for entry in results if "core_share" in entry), default=1.0)
     if least >= UNDISTURBED:

@@ -3,6 +3,7 @@
 import dataclasses
 import tempfile
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import hardware, report
 from bench.measure import spread
@@ -21,7 +22,7 @@ FACTORS = (1, 2, 4, 16)
 FIRST = 1000
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, Any]:
     """Measures all sizes.
 
     Args:
@@ -51,7 +52,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say) -> dict[str, object]:
     return {**made, "pinned": Worker.pinned, "results": results, "growth": growth}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     points = report.Table(
         "`evaluate` by the number of playouts, one core",
@@ -93,7 +94,7 @@ def _fewest(size: int, variables: Mapping[str, str | None], plan: Plan, say: Say
         return run_in_turn([_contender(size, worker)], short, within(say, f"{size}x{size}, sizing"))["evaluate"].count
 
 
-def _point(size: int, count: int, variables: Mapping[str, str | None], plan: Plan, say: Say) -> dict[str, object]:
+def _point(size: int, count: int, variables: Mapping[str, str | None], plan: Plan, say: Say) -> dict[str, Any]:
     """One number of playouts."""
     fixed = dataclasses.replace(plan, count=count)
     # Compiling takes more memory than playing and keeps much of it: it would hide the rest. One process compiles, the next loads.
@@ -112,7 +113,7 @@ def _point(size: int, count: int, variables: Mapping[str, str | None], plan: Pla
     }
 
 
-def _growth(fewest: Mapping[str, object], most: Mapping[str, object]) -> dict[str, object]:
+def _growth(fewest: Mapping[str, Any], most: Mapping[str, Any]) -> dict[str, Any]:
     bytes_per_playout = None
     if fewest["peak_bytes"] is not None and most["playouts"] > fewest["playouts"]:
         bytes_per_playout = (most["peak_bytes"] - fewest["peak_bytes"]) / (most["playouts"] - fewest["playouts"])

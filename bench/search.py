@@ -1,6 +1,7 @@
 """How many playouts per second are left inside a tree search, and where its time goes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import hardware, report
 from bench.measure import spread
@@ -35,7 +36,7 @@ ONLY = {name.replace(f", {FEW_LEAVES} x {PLAYOUTS}", f"-{FEW_LEAVES}"): name for
 FED = {8: 256, 64: 4096, 512: 4096}
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say, only: Sequence[str] = ()) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, only: Sequence[str] = ()) -> dict[str, Any]:
     """Measures all sizes.
 
     Args:
@@ -90,7 +91,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, only: Sequence[str] = ()
     return {**made, "results": results, "host": host, "memory": memory}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rows = []
     for entry in made["results"]:

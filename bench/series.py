@@ -6,6 +6,7 @@ Every benchmark is one or more such series.
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from bench.measure import NotMeasured, Sample, count_for
 from bench.worker import Worker, WorkerError
@@ -41,7 +42,7 @@ class Contender:
     """Where it runs."""
     target: str
     """The class that does the work, as `package.module:name`."""
-    arguments: dict[str, object]
+    arguments: dict[str, Any]
     """Of its constructor."""
     first: int
     """Amount of work for the first try, which also compiles."""

@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -186,7 +186,7 @@ def percentiles(made: list[Run], which: int) -> tuple[float, float, float]:
     return float(np.median(each)), min(each), max(each)
 
 
-def _bars(spread: list[tuple[float, float, float]]) -> dict[str, object]:
+def _bars(spread: list[tuple[float, float, float]]) -> dict[str, Any]:
     """Medians, and bars to the least and the greatest."""
     middle, least, greatest = np.array(spread).T
     return {"y": middle, "yerr": (middle - least, greatest - middle)}

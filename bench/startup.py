@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench import hardware, report
 from bench.measure import spread
@@ -34,7 +35,7 @@ class StartupError(Exception):
     """A command failed; the text is what it wrote to stderr."""
 
 
-def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = None) -> dict[str, object]:
+def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = None) -> dict[str, Any]:
     """Measures the start-up times.
 
     Args:
@@ -69,7 +70,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, record: str | None = Non
     return {**made, "results": results}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rows = [(f"jaxgo {x['command']}", report.seconds(x["cold"]), report.seconds(x["warm"])) for x in made["results"]]
     return [report.Table("from the start of a command to its result", ("", "cold", "warm"), rows)]

@@ -6,6 +6,7 @@ flag and final board of each), and the same with every move recorded. Playout po
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench import hardware, report
 from bench.measure import paired_ratio, spread
@@ -42,7 +43,7 @@ HISTORY_BYTES, HISTORY_BYTES_ELSEWHERE = 64 << 20, 4 << 30
 
 def measure(
     sizes: Sequence[int], plan: Plan, say: Say, policy: Sequence[str] = (), only: Sequence[str] = ONLY
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Measures all sizes.
 
     Args:
@@ -83,7 +84,7 @@ def measure(
     return {**made, "pinned": Worker.pinned, "results": results, "recording_moves": ratios, "policies": prices}
 
 
-def tables(made: Mapping[str, object]) -> list[report.Table | str]:
+def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
     rates = report.Table(
         "playouts per second",
@@ -117,7 +118,7 @@ def asking(policy: str) -> str:
     return f"{PLAYOUTS}, {policy}"
 
 
-def _is_cpu(software: Mapping[str, object]) -> bool:
+def _is_cpu(software: Mapping[str, Any]) -> bool:
     """Whether a worker plays on a CPU, by what `hardware.software` says of it."""
     return all(name.startswith("cpu") for name in software["devices"])
 
@@ -136,9 +137,9 @@ def _contenders(size: int, worker: Worker, policies: Sequence[str], on_cpu: bool
     ]
 
 
-def _result(size: int, output: str, runs: Mapping[str, Runs]) -> dict[str, object]:
+def _result(size: int, output: str, runs: Mapping[str, Runs]) -> dict[str, Any]:
     first = next(iter(runs.values()))
-    made: dict[str, object] = {
+    made: dict[str, Any] = {
         "size": size,
         "output": output,
         "playouts_per_run": first.count,

@@ -20,6 +20,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def signs_of(pair: int, seed: int, factors: int) -> np.ndarray:
     return np.random.default_rng([0x3E16, seed, pair]).choice([-1, 1], factors)
 
 
-def version(rule, how: dict[str, object], signs: dict[str, int], values: dict[str, tuple]) -> dict[str, object]:
+def version(rule, how: dict[str, Any], signs: dict[str, int], values: dict[str, tuple]) -> dict[str, Any]:
     """The options of `search.make_player` of a version.
 
     Args:
@@ -107,7 +108,7 @@ def version(rule, how: dict[str, object], signs: dict[str, int], values: dict[st
     return how | others | {"rule": dataclasses.replace(rule, **of_rule, knowledge=knowledge)}
 
 
-def effects(games: list[dict], factors: Sequence[str]) -> dict[str, dict[str, float]]:
+def effects(games: list[dict[str, Any]], factors: Sequence[str]) -> dict[str, dict[str, float]]:
     """Of each factor, how much the score rises with its larger value: `effect`, half the difference to the smaller one, and
     `error`, its standard error; from games with `signs` and `won`, by least squares. Nothing while there are too few games."""
     signs, won = np.array([game["signs"] for game in games], float), np.array([game["won"] for game in games])
@@ -125,7 +126,7 @@ def factors_of(bot: str, of: dict[str, tuple]) -> tuple[str, ...]:
     return tuple(name for name in of if name not in of_rave or name in fields)
 
 
-def rounds_by(policy: Policies, size: int) -> dict[str, object]:
+def rounds_by(policy: Policies, size: int) -> dict[str, Any]:
     """The rounds of a bot on CPUs whose playouts ask a policy, as options of `search.make_player`."""
     rounds = suited(size, None, policy=asks(policy))
     return {"leaves": rounds.leaves, "playouts_per_leaf": rounds.playouts}
@@ -174,7 +175,7 @@ def check_versions(args: argparse.Namespace):
         make_player(args.bot, **how).prepare(Position.empty(args.size), None).close()
 
 
-def held_in(path: pathlib.Path, made: dict) -> list[dict]:
+def held_in(path: pathlib.Path, made: dict) -> list[dict[str, Any]]:
     """The games that a file has; none where there is no file.
 
     Args:
@@ -244,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _play(args, factors, made, games)
 
 
-def _play(args: argparse.Namespace, factors: Sequence[str], made: dict, games: list[dict]) -> int:
+def _play(args: argparse.Namespace, factors: Sequence[str], made: dict, games: list[dict[str, Any]]) -> int:
     """Plays what is missing of a document, and tells what is known; the exit status."""
     start, interrupted = time.monotonic(), []
     missing = games_of(args, sorted(set(range(1, args.games + 1)) - {game["number"] for game in games}))

@@ -11,6 +11,7 @@ import signal
 import traceback
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
+from typing import Any
 
 from bench import hardware
 from bench.measure import NotMeasured, Sample, timed
@@ -125,7 +126,7 @@ def environment(*, cache: str | None = None, platform: str | None = None) -> dic
     return variables
 
 
-_PREPARED: dict[str, object] = {}
+_PREPARED: dict[str, Any] = {}
 """In a worker: its work, by name."""
 
 
@@ -160,7 +161,7 @@ def _find(target: str):
     return getattr(importlib.import_module(module), name)
 
 
-def _prepare(name: str, target: str, arguments: Mapping[str, object]) -> None:
+def _prepare(name: str, target: str, arguments: Mapping[str, Any]) -> None:
     _PREPARED[name] = _find(target)(**arguments)
 
 

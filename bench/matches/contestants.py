@@ -6,6 +6,7 @@ Everything that can be wrong is found when it is read, before any game begins.
 
 import argparse
 import dataclasses
+from typing import Any
 
 from bench.matches import engine
 from bench.matches.engine import Engine, EngineError, EngineMover
@@ -92,7 +93,7 @@ class Bot:
     """As it was named."""
     bot: str
     limits: Limits
-    options: dict[str, object]
+    options: dict[str, Any]
     """Of `search.make_player`."""
 
     @property
@@ -289,7 +290,7 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     fields |= {"knowledge": bool} if fields else {}
     kinds = _OF_ALL | (_OF_TREES | _OF_SEARCHES | fields | _OF_KNOWLEDGE if has_tree(bot) else {})
     settings = _settings(text, bot, rest, kinds)
-    options: dict[str, object] = {"cleanup": args.cleanup}
+    options: dict[str, Any] = {"cleanup": args.cleanup}
     if "resign" in settings:
         options["resign"] = settings["resign"]
     if "policy" in settings:
@@ -320,7 +321,7 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     return found
 
 
-def _rule(bot: str, knowledge: bool | None, of_rule: dict[str, object], of_knowledge: dict[str, object]) -> object:
+def _rule(bot: str, knowledge: bool | None, of_rule: dict[str, Any], of_knowledge: dict[str, Any]) -> object:
     """A bot's rule with other settings; those of knowledge bring it in."""
     rule = rule_of(bot, True if of_knowledge and knowledge is None else knowledge)
     if of_knowledge:
@@ -330,9 +331,9 @@ def _rule(bot: str, knowledge: bool | None, of_rule: dict[str, object], of_knowl
     return dataclasses.replace(rule, **of_rule)
 
 
-def _settings(text: str, bot: str, rest: str, kinds: dict[str, type]) -> dict[str, object]:
+def _settings(text: str, bot: str, rest: str, kinds: dict[str, type]) -> dict[str, Any]:
     """The settings behind a bot's name."""
-    settings: dict[str, object] = {}
+    settings: dict[str, Any] = {}
     for part in rest.split(",") if ":" in text else ():
         name, _, value = part.partition("=")
         if name not in kinds:

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def _mover(contestant: Contestant, conditions: Conditions, draws: Draws) -> Move
         return Absent(str(error))
 
 
-def _time(played: Played, first_is_black: bool) -> list[dict]:
+def _time(played: Played, first_is_black: bool) -> list[dict[str, Any]]:
     """What the first and the second contestant took: seconds of all moves and the longest, and how many there were."""
     out = []
     for first in (True, False):

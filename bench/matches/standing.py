@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, TOO_LONG
 
@@ -9,7 +10,7 @@ from search.selfplay import FAILURE, ILLEGAL, RESIGNATION, SCORE, TIME, TOO_LONG
 LOST_BY = {RESIGNATION: "resignations", TIME: "losses_on_time", ILLEGAL: "illegal_moves", FAILURE: "failures"}
 
 
-def standing(games: Sequence[dict]) -> dict:
+def standing(games: Sequence[dict[str, Any]]) -> dict:
     """The score over some games, at least one; `bench.matches.playing` says what is known of each.
 
     Returns:
@@ -52,7 +53,7 @@ def elo(score: float) -> float | None:
     return 0.0 - 400 * math.log10(1 / score - 1) if 1e-9 < score < 1 - 1e-9 else None
 
 
-def _of_side(games: Sequence[dict], side: int) -> dict:
+def _of_side(games: Sequence[dict[str, Any]], side: int) -> dict:
     """What is counted for one contestant."""
     otherwise = [g for g in games if g["won"] == side and g["ending"] not in (SCORE, TOO_LONG)]
     lost, remarks = [g["ending"] for g in otherwise], _remarks(otherwise)
@@ -63,6 +64,6 @@ def _of_side(games: Sequence[dict], side: int) -> dict:
     }
 
 
-def _remarks(games: Iterable[dict]) -> list[str]:
+def _remarks(games: Iterable[dict[str, Any]]) -> list[str]:
     """What was remarked on games, each with the game's number."""
     return [f"game {g['number']}: {g['remark']}" for g in games if g["remark"]]
