@@ -17,6 +17,7 @@ LANES, LONGEST = 1008, 243
 @example(7, 1000, 8)
 @example(1000, 3, 8)
 @example(9, 4097, 2)
+@example(1, 2**31 - 1, 2)
 def test_every_playout_is_in_one_chunk(batch, num_playouts, workers):
     room = chunks.room(batch, num_playouts, workers, LANES, chunks.PER_LANE, LONGEST)
     cut = chunks.cut(batch, num_playouts, room, workers, LANES)
@@ -56,6 +57,7 @@ def waste(batch: int, num_playouts: int, workers: int, per_lane=chunks.PER_LANE)
 @example(9, 4097, 2)
 @example(66, 259, 4)
 @example(170, 5285, 16)
+@example(15_000, 1, 14)
 def test_little_is_wasted(batch, num_playouts, workers):
     """Where there is enough to share out. Small jobs on many workers waste most: room is cheap to leave unused."""
     if max(batch, num_playouts) >= 50 * workers:

@@ -272,6 +272,8 @@ def test_progress_counts_playouts_of_each_positions_own():
     calls = []
     jaxgo.evaluate(jaxgo.Position.empty(9, 3), [100, 3000, 40], progress=lambda done, total: calls.append((done, total)))
     assert calls[-1] == (3140, 3140) and [done for done, _ in calls] == sorted(done for done, _ in calls)
+    jaxgo.evaluate(jaxgo.Position.empty(9), [10], progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (10, 10)
 
 
 def test_the_last_playouts_that_int32_can_number():

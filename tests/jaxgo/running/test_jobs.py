@@ -1,3 +1,7 @@
+import itertools
+import threading
+import time
+
 import jax
 import numpy as np
 import pytest
@@ -6,7 +10,8 @@ import jaxgo
 from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.gpu import PINNED
 from jaxgo.backends.programs import Programs
-from jaxgo.running import jobs
+from jaxgo.base import threads
+from jaxgo.running import at_work, evaluate, jobs
 from jaxgo.running.jobs import Plan
 
 #: Playouts of a job of several chunks on so many lanes.
@@ -80,6 +85,32 @@ def test_results_written_into_the_hosts_memory_are_the_same(monkeypatch, moves):
     jax.tree.map(np.testing.assert_array_equal, hosts, own)
 
 
+def test_a_job_compiles_nothing_that_its_plan_has(monkeypatch):
+    """Also of one piece of one position."""
+    monkeypatch.setattr(jobs, "_compiled", Programs(jobs._lowered))
+    how = {"statistics": ["margins"], "devices": 1}
+    for plan, number in ((evaluate.plan(3, 1, 50, **how), 50), (evaluate.plan_of_pieces(3, 1, **how), [50])):
+        made = len(jobs._compiled)
+        assert not plan.is_compiled
+        plan.compile()
+        assert plan.is_compiled and len(jobs._compiled) == made + 1
+        assert jaxgo.evaluate(jaxgo.Position.empty(3), number, **how).complete
+        assert len(jobs._compiled) == made + 1
+
+
+def test_what_the_whole_process_forbids_jax_is_allowed_to_jobs():
+    """They give the device numpy arrays."""
+    position = jaxgo.Position.empty(3)
+    expected = jaxgo.playouts(position, 20, seed=1, lanes=LANES, devices=1)
+    before = jax.config.jax_transfer_guard
+    jax.config.update("jax_transfer_guard", "disallow")
+    try:
+        found = jaxgo.playouts(position, 20, seed=1, lanes=LANES, devices=1)
+    finally:
+        jax.config.update("jax_transfer_guard", before)
+    np.testing.assert_array_equal(found.margin, expected.margin)
+
+
 def test_results_for_which_there_is_no_room_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr("jaxgo.running.playouts.results", lambda *_: pytest.fail("it has been begun"))
     with pytest.raises(MemoryError, match="Unable to allocate"):
@@ -121,3 +152,46 @@ def test_one_of_two_calls_fails(two_calls, monkeypatch):
         jaxgo.playouts(position, PLAYOUTS, seed=1, lanes=LANES, devices=1)
     monkeypatch.setattr(Plan, "program", program)
     assert jaxgo.playouts(position, PLAYOUTS, seed=1, lanes=LANES, devices=1).length.size == PLAYOUTS
+
+
+def test_what_is_under_way_ends_before_an_error_is_raised(two_calls, monkeypatch):
+    """So that nothing is added any more to what an interrupted call hands over."""
+    device, program, calls, both, goes_on = jax.devices()[0], Plan.program, itertools.count(), threading.Barrier(2), threading.Event()
+    while at_work.number(device):  # programs of other tests end on their own
+        time.sleep(0.001)
+
+    def late(plan, devices):
+        number = next(calls)
+        both.wait(60)
+        assert number == 0 or goes_on.wait(60)
+        return program(plan, devices)
+
+    def stop(done, total):
+        assert at_work.number(device) == 1  # the other one
+        threading.Timer(0.1, goes_on.set).start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plan, "program", late)
+    with pytest.raises(KeyboardInterrupt):
+        jaxgo.playouts(jaxgo.Position.empty(3), PLAYOUTS, seed=1, lanes=LANES, devices=1, progress=stop)
+    assert goes_on.is_set() and at_work.number(device) == 0
+
+
+def test_what_has_begun_when_ctrl_c_comes_is_waited_for(monkeypatch):
+    begun, goes_on, ended, real = threading.Event(), threading.Event(), [], threads.begin
+
+    def run(group, devices):
+        begun.set()
+        assert goes_on.wait(60)
+        ended.append(group)
+
+    def interrupted(*given, **how):
+        real(*given, **how)
+        assert begun.wait(60)
+        threading.Timer(0.1, goes_on.set).start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "begin", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(jobs._when_free([()], [["first"], ["second"]], run))
+    assert ended == [["first"]]

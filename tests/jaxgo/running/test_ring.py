@@ -4,6 +4,8 @@ import concurrent.futures
 import itertools
 import threading
 import time
+import types
+from collections.abc import Iterable
 
 import jax
 import numpy as np
@@ -44,12 +46,27 @@ def one_by_one(counts, **options) -> list[LeafResults]:
 COUNTS = [16, 1, 7, 16, 16, 2, 16, 3, 16, 16, 5]
 
 
+@pytest.fixture
+def apart(monkeypatch) -> None:
+    """No calls are taken together: each has a place of its own."""
+    take = ring.Ring._take
+
+    def take_one(self):
+        later = [self._waiting.pop() for _ in range(len(self._waiting) - 1)]
+        load = take(self)
+        self._waiting.extend(reversed(later))
+        return load
+
+    monkeypatch.setattr(ring.Ring, "_take", take_one)
+
+
 @pytest.mark.parametrize("moves", [False, True])
-def test_calls_under_way_together(moves):
+def test_calls_under_way_together(apart, moves):
     """All at once: more than there are places, so that some wait in line."""
     expected = one_by_one(COUNTS, moves=moves)
     leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=jax.devices()[0], moves=moves)
-    under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
+    with leaves._rings.rings[0]._lock:
+        under_way = [start(leaves, count, first) for count, first in zip(COUNTS, [0, *itertools.accumulate(COUNTS)])]
     for call, result in zip(under_way, expected):
         assert_equal(leaves.gather(call), result)
 
@@ -117,6 +134,87 @@ def test_dropped_calls_leave_no_trace():
     for i in range(3):  # all of them
         leaves.drop(start(leaves, 16, 16 * i))
     assert_equal(leaves.gather(start(leaves, 16, 80)), expected[5])
+
+
+def numbers_of(waiting: Iterable[ring.Call], calls: list) -> list[int]:
+    """Which of the calls these are, of one part each."""
+    return [[call.parts[0] for call in calls].index(each.promise) for each in waiting]
+
+
+def test_what_is_dropped_in_line_is_not_taken(monkeypatch):
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    (only,) = leaves._rings.rings
+    monkeypatch.setattr(only, "begin", lambda: None)
+    calls = [start(leaves, 16, 16 * i) for i in range(6)]
+    for dropped in (0, 2):
+        leaves.drop(calls[dropped])
+    assert only._may_take() and numbers_of(only._take().calls, calls) == [1, 3, 4, 5]
+    later = [start(leaves, 16, 16 * i) for i in range(2)]
+    assert only._may_take()
+    for dropped in later:  # too late for the first, which it has decided to take
+        leaves.drop(dropped)
+    assert numbers_of(only._take().calls, later) == [0] and not only._may_take()
+    leaves.close()
+
+
+def test_what_is_dropped_under_way_holds_nothing_up(apart, monkeypatch):
+    """Nobody wants any more what a device has when it is asked for more: it begins anew, with the next call."""
+    expected, real_take = one_by_one([16] * 4), ring.Ring._take
+    leaves, taken, calls = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1), [], []
+
+    def take(self):
+        load = real_take(self)
+        taken.append(load)
+        if len(taken) == 2:  # when the first is finished, this is all that is under way
+            for call in load.calls:
+                call.promise.take_back()
+        return load
+
+    monkeypatch.setattr(ring.Ring, "_take", take)
+    with leaves._rings.rings[0]._lock:  # so that two wait before the first begins
+        calls += [start(leaves, 16, 16 * i) for i in range(2)]
+    assert leaves.wait(calls[0], 60)
+    assert_equal(leaves.gather(calls[0]), expected[0])
+    for i in (2, 3):
+        calls.append(start(leaves, 16, 16 * i))
+        assert leaves.wait(calls[-1], 60)
+        assert_equal(leaves.gather(calls[-1]), expected[i])
+    leaves.close()
+
+
+def test_seconds_of_work_are_those_of_the_device(monkeypatch):
+    """Not those in which its program is compiled, or waits for a call."""
+    clock, real, real_bring = [0], ring_program.compiled, ring.Ring._bring
+
+    def compiled(*key):
+        clock[0] += 1000
+        return real(*key)
+
+    def bring(self, *found):
+        clock[0] += 1
+        real_bring(self, *found)
+
+    monkeypatch.setattr(ring, "time", types.SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr(ring_program, "compiled", compiled)
+    monkeypatch.setattr(ring.Ring, "_bring", bring)
+    for name, x in (("LONGEST", 1e9), ("LONGEST_OF_MANY", 1e9), ("PATIENCE", 60.0)):
+        monkeypatch.setattr(ring, name, x)
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    (only,) = leaves._rings.rings
+    wait_for = only._news.wait_for
+
+    def waiting(*asked):
+        clock[0] += 1000
+        return wait_for(*asked)
+
+    only._news.wait_for = waiting
+    for number in (1, 1, 9):  # one after the other, and in several steps
+        with only._lock:
+            under_way = [start(leaves, 16, 16 * i) for i in range(number)]
+        for call in under_way:
+            leaves.gather(call)
+        assert leaves.busy_seconds == clock[0] % 1000
+    leaves.close()
 
 
 def test_a_program_ends_where_another_ring_waits_for_the_device(monkeypatch):
@@ -248,6 +346,29 @@ def test_a_call_that_fails_does_not_spoil_those_beside_it(monkeypatch):
         assert failed or failing > 1
 
 
+def test_a_failure_is_that_of_the_oldest_call_alone(monkeypatch):
+    """Others go back to the head of the line, in their order, but for those that nobody wants. Where none was taken it is the first
+    one's, unless another ring has it by now."""
+    leaves = Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    (only,) = leaves._rings.rings
+    monkeypatch.setattr(only, "begin", lambda: None)
+    calls = [start(leaves, 16, 16 * i) for i in range(9)]
+    assert [numbers_of(only._take().calls, calls) for _ in range(2)] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    leaves.drop(calls[5])
+    only._state = "what the device has"
+    only._fail(MemoryError("no room"), None)
+    assert numbers_of(only._waiting, calls) == [1, 2, 3, 4, 6, 7, 8] and not only.under_way and only._state is None
+    first = only._waiting[0]
+    for _ in range(2):
+        only._fail(MemoryError("no room"), first)
+        assert numbers_of(only._waiting, calls) == [2, 3, 4, 6, 7, 8]
+    for failed in calls[:2]:
+        with pytest.raises(MemoryError, match="no room"):
+            leaves.gather(failed)
+    assert not any(map(leaves.done, (*calls[2:5], *calls[6:])))
+    leaves.close()
+
+
 @pytest.mark.parametrize("moves", [False, True])
 def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
     """As those do that cannot exchange arrays with the host while they run."""
@@ -267,6 +388,20 @@ def test_programs_that_end_after_each_step_give_the_same(monkeypatch, moves):
         assert_equal(leaves.gather(call), result)
 
 
+def test_what_the_whole_process_forbids_jax_is_allowed_to_rings():
+    """They give the device numpy arrays."""
+    expected, leaves = one_by_one([16])[0], Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)
+    before = jax.config.jax_transfer_guard
+    with leaves._rings.rings[0]._lock:  # so that it has not begun
+        call = start(leaves, 16, 0)
+        jax.config.update("jax_transfer_guard", "disallow")
+    try:
+        assert_equal(leaves.gather(call), expected)
+    finally:
+        jax.config.update("jax_transfer_guard", before)
+        leaves.close()
+
+
 def test_programs_go_on_from_call_to_call(monkeypatch):
     """While calls follow each other, so that what it costs to begin a program is not paid for each."""
     begun, real = itertools.count(), ring_program.compiled
@@ -283,6 +418,7 @@ def test_programs_go_on_from_call_to_call(monkeypatch):
     for i in range(5):
         leaves.gather(start(leaves, 16, 16 * i))
     assert next(begun) == 1
+    assert len(leaves._rings._line.idle) <= 1  # however often it has waited
     leaves.close()
 
 
@@ -309,7 +445,7 @@ def test_devices_that_play_whole_calls_give_the_same(monkeypatch, moves, policy)
 def test_whole_steps_follow_each_other(monkeypatch):
     """A device that plays all of a step's own gets the next step before the results of the one before are read, not more; a step
     that fails is the oldest call's failure alone."""
-    log, programs = [], Programs(ring_program._lowered)
+    log, given, programs = [], [], Programs(ring_program._lowered)
 
     class Whole(Cpu):
         def flies_on(self, size: int, form=None) -> bool:
@@ -320,6 +456,7 @@ def test_whole_steps_follow_each_other(monkeypatch):
 
         def run(*arguments):
             log.append("begun")
+            given.append(arguments[1])
             if log.count("begun") == 3:
                 raise RuntimeError("out of order")
             return function(*arguments)
@@ -353,6 +490,8 @@ def test_whole_steps_follow_each_other(monkeypatch):
     for number, results in found:
         assert_equal(results, expected[number])
     assert log == ["begun", "begun", "read", "begun", *["begun", "begun", "read", "begun", "read", "begun", "read", "read"]]
+    # A device may still be reading what it was given.
+    assert not any(np.shares_memory(one, other) for one, other in itertools.pairwise(given))
     leaves.close()
 
 
