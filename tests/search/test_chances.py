@@ -51,6 +51,14 @@ def test_the_last_move_draws_moves_near():
     assert np.array_equal(empty, empty.T) and np.array_equal(empty, empty[::-1])
 
 
+def test_a_pass_draws_no_moves_near():
+    """As if it were not known; a point in the corner does."""
+    position = jaxgo.Position.empty(5).play(np.array([12]))
+    for given, alike_to in (((25, 12), (NO_MOVE, 12)), ((12, 25), (12, NO_MOVE)), ((25, 25), (NO_MOVE, NO_MOVE))):
+        np.testing.assert_array_equal(search.move_chances(position, *given), search.move_chances(position, *alike_to))
+    assert (search.move_chances(position, 0, 12) != search.move_chances(position, NO_MOVE, 12)).any()
+
+
 def test_games_that_are_over_and_other_weights():
     over = jaxgo.Position.from_ascii(". .\n. .", passes=2)
     assert (search.move_chances(over) == 0).all()

@@ -82,6 +82,17 @@ def test_where_there_is_no_room_for_it_the_search_does_it_alone(monkeypatch, hel
     assert helped and not any(helped)
 
 
+def test_a_line_of_the_tree_may_be_longer_than_there_was_room_for(monkeypatch):
+    """More is made when it is needed."""
+    trees = []
+    for line in (rounds.LINE, 1):
+        monkeypatch.setattr(rounds, "LINE", line)
+        with grown(Game(5), RULES["v1"], 600) as some:
+            trees.append(some.tree)
+    assert max(len(path) for path in nodes_by_path(trees[0])) > 3
+    assert_same_trees(*trees)
+
+
 def test_others_have_no_helpers(helped):
     """First plays are counted on the device."""
     grown(Game(5), Rave(), 400).close()

@@ -202,10 +202,10 @@ def test_the_tree_does_not_depend_on_workers(in_flight):
         assert tree_after(700, devices=devices, in_flight=in_flight) == expected
 
 
-@pytest.mark.parametrize("rounds", [1, 3])
-def test_rounds_that_are_dropped_leave_no_trace(rounds):
+@pytest.mark.parametrize(("rounds", "losses"), [(1, 1), (3, 3)])
+def test_rounds_that_are_dropped_leave_no_trace(rounds, losses):
     """The tree is then the one that has never launched them, to the last bit, and goes on as that."""
-    some, other = (make(5, 3, Rave(), leaves=4) for _ in range(2))
+    some, other = (make(5, 3, Rave(), leaves=4, virtual_losses=losses) for _ in range(2))
     for search in (some, other):
         search.run(visits=1_000)
     for _ in range(rounds):
@@ -309,6 +309,23 @@ def test_a_device_that_fails_at_a_round_leaves_a_sound_tree(monkeypatch):
     assert search.visits == 1_000 and search.under_way == 0
 
 
+def test_a_round_that_the_device_does_not_take_is_none(monkeypatch):
+    """Whoever asked for it may go on."""
+    with make(5, 3, Rave(), leaves=4) as search:
+        search.run(visits=500)
+        before = told(search.tree)
+
+        def failing(columns):
+            raise MemoryError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(search._device, "begin", failing)
+            with pytest.raises(MemoryError):
+                search.launch(1_000)
+        assert search.under_way == 0 and told(search.tree) == before
+        assert search.run(visits=1_000) == 1_000
+
+
 def test_who_must_stop_at_once_has_something_to_tell():
     """The first moves are awaited; where the game is over there are none."""
     for limits in ({"visits": 10**6, "stop": lambda: True}, {"seconds": 0}):
@@ -321,6 +338,22 @@ def test_who_must_stop_at_once_has_something_to_tell():
         with pytest.raises(ValueError, match="the game is over"):
             search.best()
         search.close()
+
+
+def test_the_root_knows_where_the_ko_is():
+    """Black may not take back at once; a search that has no history knows it of the position alone."""
+    position = Position.from_ascii("""
+        . X O . .
+        X . X O .
+        . X O . .
+        . . . . .
+        . . . . .
+    """, to_play=-1).play(6)  # fmt: skip
+    with Search(position, leaves=LEAVES, playouts_per_leaf=PLAYOUTS) as search:
+        search.run(visits=400)
+        found = search.statistics()
+        assert not found.playable[7] and not found.visits[7] and found.playable[3]
+        assert search.line_to(position) == ()
 
 
 def test_as_many_visits_as_counts_stand():

@@ -127,6 +127,11 @@ def test_any_seed_will_do(seed):
     assert (lessons._seed == of_five._seed) == isinstance(seed, np.integer)
 
 
+def test_lessons_are_by_the_bots_komi_and_from_its_stream_on():
+    lessons = make_player("uct", policy=jaxgo.Advisor(0.5), komi=0.5, stream=9)._lessons
+    assert (lessons._komi, lessons._stream) == (0.5, 9)
+
+
 def test_who_may_not_learn_is_told():
     device = SharedLeaves(5)
     with pytest.raises(ValueError, match="policy has one that learns, which searches that share a device cannot have"):
@@ -146,7 +151,9 @@ def test_who_may_not_learn_is_told():
 
 def test_the_clock_runs_in_lessons(monkeypatch):
     """Where time is the limit, the search gets what is left."""
-    player, asked = make_player("rave", policy=jaxgo.Advisor(0.5), leaves=8), []
+    player, asked, told = make_player("rave", policy=jaxgo.Advisor(0.5), leaves=8), [], []
+    hold = player._lessons.hold
+    monkeypatch.setattr(player._lessons, "hold", lambda position, seconds=None: told.append(seconds) or hold(position, seconds))
 
     def run(self, *, seconds, **_):
         asked.append(seconds)
@@ -157,6 +164,7 @@ def test_the_clock_runs_in_lessons(monkeypatch):
     assert asked == [50.0 - player._lessons.seconds] and asked[0] < 50.0
     player.genmove(START, None, Limits(seconds=50.0))
     assert asked[1] == pytest.approx(50.0, abs=0.05)  # the position is known: there is no lesson
+    assert told == [50.0, 50.0], "of which lessons have a part"
     player.search.close()
 
 
@@ -187,6 +195,8 @@ def test_mercy_is_of_the_position_that_is_searched(monkeypatch, learner):
     player.prepare(position.play(4), None)
     assert asked[-1] == "Mercy(stones=7)", "Black has taken four"
     assert in_lessons == ([f"Mercy(stones={stones})" for stones in (4, 7) for _ in range(BATCHES)] if learner else [])
+    fixed = player.fixed_policy(position)
+    assert fixed is None if learner else repr(fixed[-1]) == "Mercy(stones=4)"
     assert repr(from_here([jaxgo.Capture()], position)) == "[Capture(q=1.0)]"
     player.search.close()
 

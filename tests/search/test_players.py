@@ -17,8 +17,12 @@ from search import search as tree_search
 from search.bots import SUMMARIES
 from search.choice import passing_wins
 from search.flat import next_step
+from search.game import hash_numbers
+from search.in_steps import alone
+from search.players import OfSearches
 from search.restrictions import Restriction, Restrictions
 from search.selfplay import Limited, play_game
+from search.shared import SharedLeaves
 from tests import referee
 from tests.wide import mostly_wide
 
@@ -490,7 +494,55 @@ def test_who_never_resigns_does_not_where_nothing_was_won():
 
 
 def test_a_board_of_another_size_has_another_search():
-    player = TreePlayer(Rave(), leaves=16, playouts_per_leaf=8)
+    """The one before has ended, with its threads."""
+    player, had = TreePlayer(Rave(), leaves=16, playouts_per_leaf=8), []
     for size in (5, 4, 5):
-        assert player.prepare(jaxgo.Position.empty(size), None).position.size == size
+        had.append(player.prepare(jaxgo.Position.empty(size), None))
+        assert had[-1].position.size == size
     player.search.close()
+    for search in had:
+        with pytest.raises(RuntimeError, match="closed"):
+            search.run(visits=8)
+
+
+def test_a_bot_on_a_shared_device_chooses_in_steps_what_it_would_by_itself():
+    """With the game's history, and by time as by visits."""
+    game, limits = Game(jaxgo.Position.empty(5), 0.5), Limits(visits=300)
+    for move in (3, 7):
+        game.play(move)
+    with contextlib.closing(SharedLeaves(5, 64, 8)) as device:
+        own, shares = (TreePlayer(Rave(), komi=0.5, leaves=16, playouts_per_leaf=8, device=of) for of in (None, device))
+        found = [alone(player.genmove_in_steps(game.position, game.history, limits)) for player in (own, shares)]
+        np.testing.assert_array_equal(found[0].visits, found[1].visits)
+        assert found[0].move == found[1].move and found[1].playouts == 304
+        for player in (own, shares):
+            np.testing.assert_array_equal(player.search.history, hash_numbers(game.history))
+        assert alone(shares.genmove_in_steps(game.position, game.history, Limits(seconds=0.01))).playouts >= 304
+        own.search.close()
+
+
+@pytest.mark.parametrize(("options", "passes"), [
+    ({}, True), ({"cleanup": True}, False), ({"restrictions": Restrictions.of([Restriction(True, 1, (25,), 1)], 5)}, False),
+], ids=["won", "cleanup", "avoided"])  # fmt: skip
+def test_in_steps_a_pass_that_wins_is_played_where_it_may_be(options, passes):
+    position = jaxgo.Position.from_array(np.diag([0, 0, 1, 0, 0]).astype(np.int8), passes=1)
+    with contextlib.closing(SharedLeaves(5, 64, 8)) as device:
+        player = TreePlayer(Rave(), komi=0.5, leaves=16, playouts_per_leaf=8, device=device, **options)
+        choice = alone(player.genmove_in_steps(position, None, Limits(visits=200)))
+    assert (choice.move == 25 and not choice.playouts) == passes
+
+
+def test_searches_that_share_a_device_end_on_request():
+    asked = iter(range(10**6))
+    with contextlib.closing(SharedLeaves(5, 64, 8)) as device:
+        search = Search(jaxgo.Position.empty(5), device=device, leaves=16)
+        OfSearches(device).answers([(search, 50_000)], lambda: next(asked) > 20)
+        assert search.visits < 50_000 and not search.under_way
+
+
+def test_a_bot_on_a_shared_device_plays_by_the_policy_that_that_was_made_for():
+    """Also by one that is for a position, and would be another one for the next."""
+    policy = [jaxgo.Mercy(3)]
+    with contextlib.closing(SharedLeaves(5, 64, 8, policy=policy)) as device:
+        player = TreePlayer(Rave(), policy=policy, leaves=16, playouts_per_leaf=8, device=device)
+        assert player.prepare(jaxgo.Position.empty(5).play(12), None).plays_on(device)

@@ -34,9 +34,10 @@ def shared():
 
 def test_calls_of_a_gpu_have_room_for_several_rounds(monkeypatch):
     assert shared_module.leaves_of_calls(256, False) == shared_module.leaves_of_calls(256, False, 2) == 256
-    monkeypatch.setattr(shared_module, "workers_of", lambda devices: (types.SimpleNamespace(platform="gpu"),))
+    monkeypatch.setattr(shared_module, "workers_of", lambda devices: (types.SimpleNamespace(platform="cpu" if devices else "gpu"),))
     monkeypatch.setattr(shared_module, "backend_of", lambda device: device)
     assert [shared_module.leaves_of_calls(256, moves) for moves in (False, True)] == [2048, 256]
+    assert shared_module.leaves_of_calls(256, False, 2) == 256
 
 
 def drive(searches: list[Search], shared: SharedLeaves, visits: int) -> None:
@@ -76,6 +77,37 @@ def test_a_search_runs_by_itself_on_a_shared_device(shared):
         search.run(visits=VISITS)
     assert_same_trees(one.tree, other.tree)
     other.close()
+
+
+def test_searches_run_until_each_has_had_its_playouts(shared):
+    """And no round is left under way."""
+    visits = VISITS, VISITS // 3, VISITS
+    searches = [Search(p, device=shared, leaves=16, **o) for p, o in games(3)]
+    shared.run([*zip(searches, visits)])
+    for (position, options), search, number in zip(games(3), searches, visits):
+        assert search.visits == number and not search.under_way
+        with Search(position, leaves=16, **options) as alone:
+            alone.run(visits=number)
+            assert_same_trees(search.tree, alone.tree)
+
+
+def test_searches_that_are_stopped_have_no_rounds_under_way(shared):
+    asked = iter(range(10**6))
+    searches = [Search(p, device=shared, leaves=16, **o) for p, o in games(2)]
+    shared.run([(search, 50_000) for search in searches], lambda: next(asked) > 20)
+    assert all(search.visits < 50_000 and not search.under_way for search in searches)
+    shared.run([(search, search.visits + VISITS) for search in searches])
+
+
+def test_a_device_that_is_closed_plays_no_more():
+    """But one that a search has left does, with as many workers as were asked for."""
+    device = SharedLeaves(5, 64, 8, devices=3)
+    search = Search(jaxgo.Position.empty(5), device=device, leaves=16)
+    search.close()
+    assert search.num_workers == 3 and search.run(visits=8) == 8
+    device.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        search.run(visits=400)
 
 
 def test_a_search_that_is_dropped_does_not_disturb_the_others(shared):
@@ -332,6 +364,16 @@ def test_owners_take_turns(shared, calls):
     assert sum(counts[0] == 64 for counts in calls.sent) == 7
 
 
+def test_who_says_no_owner_is_one_of_his_own(shared, calls):
+    one, other = shares(shared, [None, None])
+    for _ in range(3):
+        hand_in(one, 0, 64)
+    hand_in(other, 1, 64)
+    for _ in range(2):
+        shared._send()
+    assert sum(counts[1] for counts in calls.sent) == 64, "his round does not wait for all of the other's"
+
+
 def test_owners_share_a_call(shared, calls):
     a, b, c = Someone(), Someone(), Someone()
     for owner, who in enumerate((a, b, c)):
@@ -339,6 +381,18 @@ def test_owners_share_a_call(shared, calls):
             hand_in(share, owner, 8)
     shared._send()
     assert sorted(calls.sent[0].tolist()) == [16, 24, 24]
+
+
+def test_who_is_patient_sends_full_calls_only(shared, calls):
+    """What is left over waits until he is patient no more."""
+    share, sent = shares(shared, [Someone()])[0], []
+    for count in (60, 4, 10):
+        hand_in(share, 0, count)
+        shared.flush(patient=True)
+        sent.append(len(calls.sent))
+    assert sent == [0, 1, 1]
+    shared.flush()
+    assert [counts.sum() for counts in calls.sent] == [64, 10]
 
 
 def test_what_is_more_urgent_goes_first_among_an_owners(shared, calls):

@@ -26,15 +26,15 @@ from tests.search.gtp.client import Client
     ],
 )
 def test_a_move_that_cannot_be_caught_is_chosen(monkeypatch, passed, first, second, expected):
-    """A search of 1,000 playouts so far has 10 s; the rest of them is thought to be played somewhat faster."""
+    """A search that has made 1,000 playouts so far has 10 s; the rest of them is thought to be played somewhat faster."""
     now = [50.0]
     monkeypatch.setattr(players.time, "monotonic", lambda: now[0])
     visits = np.array([0, second, first, 0])
-    search = types.SimpleNamespace(visits=0, tree=types.SimpleNamespace(ready=True, root=0, visits=lambda _: visits))
+    search = types.SimpleNamespace(visits=5_000, tree=types.SimpleNamespace(ready=True, root=0, visits=lambda _: visits))
     ended = players._or_decided(search, 10.0, None)
     now[0] = 100.0
     assert not ended()  # when the search begins: what it has to compile before is not its time
-    search.visits, now[0] = 1_000, 100.0 + passed
+    search.visits, now[0] = 6_000, 100.0 + passed
     assert ended() == expected == (passed >= 1.0 and first - second > HURRY * 1_000 / passed * (10 - passed))
     assert players._or_decided(search, 10.0, lambda: True)()
 

@@ -19,6 +19,26 @@ def test_nobody_fills_more_than_half():
     assert queues.take(250, 0) and queues.held == 750
 
 
+def test_what_is_given_back_is_free_again():
+    queues = Queues(1000)
+    assert queues.take(500, 0) and not queues.take(300, 0)
+    queues.give_back(500)
+    assert queues.held == 0 and queues.take(500, 0)
+
+
+@pytest.mark.parametrize(("first", "free"), [(True, 2), (False, 4)])
+def test_a_search_begins_while_several_times_its_need_is_free(first, free):
+    """Of its process's part; how much it is given at most does not depend on the number of processes."""
+    trees = Trees(1600, 2)
+    assert trees.share(30) == 30 and trees.share(5000) == Trees(1600).share(5000) == 100
+    trees.take(800 - free * 100)
+    assert trees.has_room(100, first)
+    trees.take(1)
+    assert not trees.has_room(100, first) and trees.has_room(90, first)
+    trees.give_back(1)
+    assert trees.has_room(100, first)
+
+
 @pytest.mark.parametrize("bot", TREES)
 def test_the_least_memory_has_room_for_a_search_of_any_kind(bot):
     """On the largest board, though only a part of what a process has of it."""
