@@ -11,10 +11,9 @@ from search.shapes import MOST_LIBERTIES
 #: What a place holds where no chain is, and before its chain has been looked at; a chain's stones hold its number.
 EMPTY, OUTSIDE, MINE, THEIRS = -1, -2, -3, -4
 #: What is told of a chain: how many stones it has, and liberties, up to `MOST_LIBERTIES`, where up to two of them are, its number
-#: as a side (`search.shapes`), and whether it is one of the other's that touches one of the mover's in atari. `MET` is the place
-#: of the move for which it was counted last (`search.features`).
-STONES, LIBERTIES, ONE, TWO, SIDE, ATTACKS, MET = range(7)
-FIELDS = 7
+#: as a side (`search.shapes`), and whether it is one of the other's that touches one of the mover's in atari.
+STONES, LIBERTIES, ONE, TWO, SIDE, ATTACKS = range(6)
+FIELDS = 6
 
 
 @part
@@ -62,7 +61,7 @@ def look_at(places, chain, stones, first, step, number):
         done += 1
     chain[STONES], chain[LIBERTIES], chain[ONE], chain[TWO] = many, liberties, one, two
     chain[SIDE] = liberties if colour == MINE else MOST_LIBERTIES + liberties
-    chain[ATTACKS], chain[MET] = 0, 0
+    chain[ATTACKS] = 0
 
 
 @part

@@ -9,7 +9,7 @@ beside which only the mover's stones are, whatever lies on the diagonals.
 
 import numpy as np
 
-from search.chains import ATTACKS, EMPTY, LIBERTIES, MET, ONE, OUTSIDE, SIDE, STONES, TWO, beside
+from search.chains import ATTACKS, EMPTY, LIBERTIES, ONE, OUTSIDE, SIDE, STONES, TWO, beside
 from search.compiled import part
 from search.shapes import MOST_LIBERTIES
 from search.shapes import OUTSIDE as SIDE_OUTSIDE
@@ -50,9 +50,8 @@ def sides_and_features(places, chains, place, step, far_line):
             sides |= chain[SIDE] << 3 * side
             if chain[SIDE] > MOST_LIBERTIES:
                 theirs, attacked, atari = True, attacked or chain[ATTACKS] != 0, atari or chain[LIBERTIES] == 2
-                if chain[LIBERTIES] == 1 and chain[MET] != place:
-                    chain[MET] = place
-                    captured += chain[STONES]
+                if chain[LIBERTIES] == 1:
+                    captured += chain[STONES]  # twice where it lies on two sides: then it has three stones or more anyway
             else:
                 in_atari |= chain[LIBERTIES] == 1
                 roomy |= chain[LIBERTIES] == MOST_LIBERTIES
