@@ -1,5 +1,6 @@
 """A kernel that is wrong or fails never plays: what is tried on first use, what is said of it, and the switch."""
 
+import itertools
 import time
 import warnings
 
@@ -8,12 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxgo
 from jaxgo.backends import agreement, gpu, options, remembered, xla
 from jaxgo.backends.agreement import Agreement, of_kernel
 from jaxgo.backends.choice import backend_of
 from jaxgo.backends.gpu import SWITCH, Gpu, Nvidia
-from jaxgo.base import threads
-from jaxgo.base.constants import MOST_LANES
+from jaxgo.base import forms, threads
+from jaxgo.base.constants import MOST_LANES, max_plies
+from jaxgo.playing.policies.policy import PolicyForm
 from jaxgo.running import jobs
 
 CPU = jax.local_devices(backend="cpu")[0]
@@ -68,6 +71,41 @@ def test_one_wrong_bit_is_found(field):
     assert agreement.compare(CPU, 3, wrong_in(field)) == f"its playouts differ from XLA's in {field!r}"
 
 
+WRONG = {
+    "with a seed for all": lambda job, how: job.seed is not None,
+    "with seeds of their own": lambda job, how: job.seed is None,
+    "without moves": lambda job, how: not how["moves"],
+    "under a cap": lambda job, how: job.max_plies < how["longest"],
+    "without a cap": lambda job, how: job.max_plies == how["longest"],
+}
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("when", WRONG)
+def test_what_is_wrong_at_times_is_found(when):
+    def play_all(g, columns, job, **how):
+        records = xla.play_all(g, columns, job, **how)
+        wrong = jnp.asarray(WRONG[when](job, how)) & (records.length > np.int32(0))  # and something was played
+        return records._replace(margin=records.margin + jnp.where(wrong, np.int32(2), np.int32(0)))
+
+    assert agreement.compare(CPU, 3, play_all) == "its playouts differ from XLA's in 'margin'"
+
+
+def test_the_kernel_is_tried_in_all_its_forms():
+    """By a policy, after moves, and with lanes that play more than one game."""
+    asked = []
+
+    def play_all(g, columns, job, *, lanes, longest, first_plays, moves, policy, last):
+        asked.append((g.size, lanes, longest, first_plays, moves, job.seed is None, type(policy), last.tolist()))
+        raise NotImplementedError("only asked")
+
+    with pytest.raises(NotImplementedError, match="only asked"):
+        agreement.compare(CPU, 3, play_all, PolicyForm.of(jaxgo.Capture(0.5)))
+    assert agreement.LANES < 4 * agreement.PLAYOUTS
+    how = 3, agreement.LANES, max_plies(3), True
+    assert sorted(asked) == [(*how, *kind, jaxgo.Capture, [jaxgo.STAY, 4, 4, 9]) for kind in agreement.KINDS]
+
+
 def test_the_judge_is_the_cpu_or_else_the_device_itself(monkeypatch):
     device = Device("gpu", "cuda")
     assert agreement._judge_of(device) == CPU
@@ -118,7 +156,8 @@ def test_what_the_kernel_was_refused_for_is_in_reports(monkeypatch):
     device, other = Device("gpu", "cuda"), Device("gpu", "cuda")
     for size in (2, 3):
         of_kernel(device, size)
-    assert Nvidia(device).report()["kernel_refused"] == {"3x3": "odd"}
+    of_kernel(device, 3, PolicyForm.of(jaxgo.Capture(0.5)))
+    assert Nvidia(device).report()["kernel_refused"] == {"3x3": "odd", "3x3 by Capture": "odd"}
     assert "kernel_refused" not in Nvidia(other).report()
 
 
@@ -187,6 +226,71 @@ def test_findings_are_remembered_for_the_kernel_as_it_is(monkeypatch):
     agreement._found.clear()
     of_kernel(device, 3)
     assert asked == [3, 3, 3]
+
+
+def test_findings_are_of_one_device_size_form_and_jax(monkeypatch):
+    from jaxgo.backends import nvidia
+
+    asked = []
+    monkeypatch.setattr(nvidia, "written", lambda *_: nvidia.Written("the same kernel", (), ()))
+    monkeypatch.setattr(agreement, "compare", lambda device, size, play_all, form: asked.append((device, size, form)) or "")
+    form, device = PolicyForm.of(jaxgo.Capture(0.5)), Device("gpu", "cuda 1")
+    newer, another = Device("gpu", "cuda 2"), Device("gpu", "cuda 1")
+    another.device_kind = "Test 9001"
+    for each in ((device, 3, None), (device, 4, form), (newer, 3, form), (another, 3, form)):
+        for _ in range(2):
+            assert of_kernel(*each) == Agreement(True, "")
+        assert asked[-1] == each
+    agreement._found.clear()
+    assert of_kernel(device, 3, None) == of_kernel(newer, 3, form) == of_kernel(another, 3, form) == Agreement(True, "")
+    assert len(asked) == 4
+    monkeypatch.setattr(jax, "__version__", "another")
+    agreement._found.clear()
+    of_kernel(device, 3, None)
+    assert len(asked) == 5
+
+
+def test_findings_are_of_all_kernels_as_gpus_have_them(monkeypatch):
+    from jaxgo.backends import nvidia
+
+    written, form = [], PolicyForm.of(jaxgo.Capture(0.5))
+
+    def write(*how):
+        assert forms.current() is forms.GPU
+        written.append(how)
+        return nvidia.Written("a kernel", (), ())
+
+    monkeypatch.setattr(nvidia, "written", write)
+    monkeypatch.setattr(agreement, "compare", lambda *_: "")
+    assert of_kernel(Device("gpu", "cuda 1"), 3, form).agrees
+    assert set(written) == {(3, True, moves, form, own_seeds) for moves, own_seeds in itertools.product((False, True), repeat=2)}
+
+
+def test_a_failure_is_not_remembered(monkeypatch):
+    """The next process may have more luck, or memory."""
+    outcomes = iter([MemoryError("none left"), ""])
+
+    def compare(*_):
+        if error := next(outcomes):
+            raise error
+        return ""
+
+    monkeypatch.setattr(agreement, "compare", compare)
+    device = Device("gpu", "cuda 1")
+    assert of_kernel(device, 3) == of_kernel(device, 3) == Agreement(False, "it failed: none left")
+    agreement._found.clear()
+    assert of_kernel(device, 3) == Agreement(True, "")
+
+
+def test_a_policy_that_kernels_cannot_ask_is_left_to_xla(monkeypatch):
+    from jaxgo.backends import nvidia
+
+    def written(*_):
+        raise NotImplementedError("no such thing")
+
+    monkeypatch.setattr(nvidia, "written", written)
+    found = of_kernel(Device("gpu", "cuda 1"), 3, PolicyForm.of(jaxgo.Capture(0.5)))
+    assert found == Agreement(False, "it cannot ask such a policy: no such thing")
 
 
 def test_threads_that_begin_together_look_at_it_once(monkeypatch):

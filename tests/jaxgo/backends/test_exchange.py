@@ -1,5 +1,7 @@
 """What a running program and the host tell each other, and what becomes of it where that fails."""
 
+import ctypes
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,9 +34,31 @@ def test_arrays_of_every_type_come_and_go():
         np.testing.assert_array_equal(y, ~x if x.dtype == np.bool_ else x + x.dtype.type(1), strict=True)
 
 
-def test_other_types_are_refused_at_the_door():
+def buffers_of(array: np.ndarray) -> exchange._Buffers:
+    """One, as XLA has them, in the array's memory; in none where it has no elements."""
+    (number,) = (number for number, dtype in exchange.DTYPES.items() if dtype == array.dtype)
+    data, dims = array.ctypes.data if array.size else None, (ctypes.c_int64 * array.ndim)(*array.shape)
+    buffer = exchange._Buffer(dtype=number, data=data, rank=array.ndim, dims=dims)
+    return exchange._Buffers(count=1, buffers=(ctypes.POINTER(exchange._Buffer) * 1)(ctypes.pointer(buffer)))
+
+
+def test_arrays_in_one_place_are_told_apart():
+    """They are known again; XLA may lay others, of another type or shape, where they were."""
+    memory, known = np.arange(12, dtype=np.uint8), {}
+    arrays = [memory, memory.reshape(3, 4), memory.reshape(4, 3), memory[:6], memory.view(np.int8), memory.view(np.int16)]
+    arrays += [np.zeros((0, 2), np.int32), np.zeros((2, 0), np.int32)]
+    first, again = ([exchange._arrays(buffers_of(array), known)[0] for array in arrays] for _ in range(2))
+    for array, one, other in zip(arrays, first, again):
+        np.testing.assert_array_equal(one, array, strict=True)
+        assert other is one
+    first[0][...] = 7
+    assert (memory == 7).all()
+
+
+@pytest.mark.parametrize(("given", "wanted"), [("float32", "float32"), ("float32", "int32"), ("int32", "float32")])
+def test_other_types_are_refused_at_the_door(given, wanted):
     with pytest.raises(TypeError, match="must be of bool, int8, .*, not float32"):
-        jax.jit(mirror)(np.int32(0), np.zeros(2, np.float32))
+        exchange.exchange(np.int32(0), [np.zeros(2, given)], [jax.ShapeDtypeStruct((2,), wanted)])
 
 
 def counting(number):
@@ -70,14 +94,40 @@ def test_programs_side_by_side_have_answers_of_their_own():
         assert [int(x) for x in found] == [300, 3, 300]
 
 
-def test_what_the_host_raises_ends_the_program_and_is_raised_then():
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
+def test_what_the_host_raises_ends_the_program_and_is_raised_then(error):
     def answer(given, wanted):
         if given[0] == 5:
-            raise KeyError("no such leaf")
-        wanted[0][...] = 1
+            raise error("no such leaf")
+        wanted[0][...] = given[0] < 9
 
-    with pytest.raises(KeyError, match="no such leaf"), exchange.answering(answer) as number:
+    with pytest.raises(error, match="no such leaf"), exchange.answering(answer) as number:
         assert int(jax.jit(counting)(np.int32(number))) == 5
+
+
+def test_after_it_has_failed_the_host_is_asked_no_more():
+    """Its first error is the one to be raised."""
+    program, asked = jax.jit(counting), []
+
+    def answer(given, wanted):
+        asked.append(given[0])
+        raise KeyError(f"failure {len(asked)}")
+
+    with pytest.raises(KeyError, match="failure 1"), exchange.answering(answer) as number:
+        assert [int(program(np.int32(number))) for _ in range(3)] == [1, 1, 1]
+    assert len(asked) == 1
+
+
+def test_the_host_is_told_also_where_its_answer_is_not_used():
+    told = []
+
+    def program(number):
+        mirror(number, number + np.int32(1))
+        return number
+
+    with exchange.answering(lambda given, wanted: told.append(int(given[0]))) as number:
+        assert int(jax.jit(program)(np.int32(number))) == number
+    assert told == [number + 1]
 
 
 def test_a_program_whose_function_has_gone_ends():

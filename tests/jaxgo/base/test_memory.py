@@ -1,7 +1,11 @@
 """Memory of large arrays is used again, and never while anybody holds it."""
 
 import concurrent.futures
+import ctypes
 import gc
+import os
+import pathlib
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -42,6 +46,20 @@ def test_memory_is_used_again_for_arrays_that_need_half_of_it_or_more():
     assert there not in (place(too_large), place(too_small))
     again = memory.empty((LARGE, 3), np.uint8)
     assert place(again) == there and again.shape == (LARGE, 3)
+
+
+def test_memory_that_fits_is_found_wherever_it_lies():
+    """Among what has come free before it, and after; and what does not fit stays for others."""
+    sizes = (LARGE, 5 * LARGE, 12 * LARGE)
+    arrays = [memory.empty((size,), np.uint8) for size in sizes]
+    places = [place(array) for array in arrays]
+    while arrays:
+        del arrays[0]
+    for i in (1, 0, 2, 2, 1, 0):
+        array = memory.empty((sizes[i],), np.uint8)
+        assert place(array) == places[i]
+        del array
+    assert sorted(map(len, memory._unused)) == list(sizes)
 
 
 @pytest.mark.parametrize("hold", [lambda x: x[5:], lambda x: x.reshape(2, -1).T, lambda x: x.view(np.uint8)[1:2], memoryview, jnp.asarray])
@@ -127,6 +145,25 @@ def test_what_small_trees_leave_is_given_back_now_and_then(monkeypatch):
     assert sum(x.nbytes for x in large.memory) > 1 << 32
     del large
     assert memory._left < memory.KEPT, "large arrays go to the system by themselves"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="not the GNU library")
+def test_what_the_c_library_has_is_given_back():
+    """Below something that is still held."""
+    def resident() -> int:
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    library, count, size = ctypes.CDLL(None), 640, 100_000
+    library.malloc.restype, library.malloc.argtypes, library.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+    places = [library.malloc(size) for _ in range(count)]
+    for each in places:
+        ctypes.memset(each, 1, size)
+    for each in places[:-1]:
+        library.free(each)
+    before = resident()
+    memory.give_back()
+    assert resident() < before - count * size // 2
+    library.free(places[-1])
 
 
 def test_rounds_that_are_held_are_left_alone():

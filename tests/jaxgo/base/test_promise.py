@@ -8,6 +8,7 @@ import weakref
 
 import pytest
 
+from jaxgo.base import promise as promises
 from jaxgo.base import threads
 from jaxgo.base.promise import Promise
 from tests.processes import only_on_linux, run_with_devices
@@ -59,6 +60,29 @@ def test_those_who_asked_are_told_once(end):
     assert told == ["before", "after"]
 
 
+def test_those_who_are_told_may_ask_again():
+    """Of the same promise, which is done by then."""
+    promise, told = Promise[int](), []
+    promise.then(lambda: promise.then(lambda: promise.then(lambda: told.append(promise.result()))))
+    thread = threading.Thread(target=promise.keep, args=(1,), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert told == [1]
+
+
+def test_those_who_have_been_told_are_let_go():
+    class Asks:
+        def hear(self):
+            """It is told."""
+
+    promise, asks = Promise[int](), Asks()
+    gone = weakref.ref(asks)
+    promise.then(asks.hear)
+    promise.keep(1)
+    del asks
+    assert gone() is None
+
+
 def test_one_who_fails_is_printed_and_keeps_no_other_from_being_told(capsys):
     promise, told = Promise[int](), []
     promise.then(lambda: told.append(1 // 0))
@@ -67,15 +91,27 @@ def test_one_who_fails_is_printed_and_keeps_no_other_from_being_told(capsys):
     assert told == ["after"] and capsys.readouterr().err.endswith("ZeroDivisionError: integer division or modulo by zero\n")
 
 
-def test_all_who_wait_are_woken():
+def test_all_who_wait_are_woken(monkeypatch):
+    """Without looking for themselves."""
+    monkeypatch.setattr(promises, "LOOKS", 1000)
     promise, woken = Promise[int](), []
-    waiting = [threading.Thread(target=lambda: woken.append(promise.result())) for _ in range(5)]
+    waiting = [threading.Thread(target=lambda: woken.append(promise.result()), daemon=True) for _ in range(5)]
     for thread in waiting:
         thread.start()
     promise.keep(7)
     for thread in waiting:
         thread.join(10)
     assert woken == [7] * 5
+
+
+def test_those_who_are_not_woken_look_for_themselves():
+    """Ctrl-C may come between what is done and the word of it."""
+    promise, found = Promise[int](), []
+    thread = threading.Thread(target=lambda: found.append(promise.result()), daemon=True)
+    thread.start()
+    promise._value, promise._state = 3, promises._KEPT
+    thread.join(10)
+    assert found == [3]
 
 
 def test_a_broken_promise_holds_nothing():
@@ -106,6 +142,7 @@ def test_a_broken_promise_holds_nothing():
 
 INTERRUPTED = """
 import random, signal, threading, time
+from jaxgo.base import promise as promises
 from jaxgo.base import threads
 from jaxgo.base.promise import Promise
 

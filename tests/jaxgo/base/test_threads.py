@@ -27,17 +27,55 @@ def test_what_work_raises_is_told():
         threads.begin(lambda: 1 // 0).result()
 
 
-def test_work_waits_for_a_thread_where_the_system_allows_no_more(monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError()], ids=repr)
+def test_work_waits_for_a_thread_where_the_system_allows_no_more(monkeypatch, error):
     pool, promises = threads._Pool(), [Promise() for _ in range(3)]
 
     def refused(_):
-        raise RuntimeError("can't start new thread")
+        raise error
 
     monkeypatch.setattr(threading.Thread, "start", refused)
     for promise in promises:
         pool.begin(promise, int, ())
     assert [promise.result() for promise in promises] == [0] * 3
     pool.close()
+
+
+def test_work_of_which_no_thread_was_told_is_done_with_the_next():
+    """As where Ctrl-C comes between the two."""
+    pool, forgotten, promise = threads._Pool(), Promise(), Promise()
+    pool._work.append(threads._Task(False, forgotten, int, ("3",)))
+    pool.begin(promise, int, ("4",))
+    assert forgotten.wait(10) and forgotten.result() == 3 and promise.result() == 4
+    pool.close()
+
+
+def test_work_that_could_not_be_handed_over_is_wanted_no_more(monkeypatch):
+    """Those who wait for it, too, come to know."""
+    pool, promise = threads._Pool(), Promise()
+    pool.close()
+    monkeypatch.setattr(threads, "_pool", lambda: pool)
+    with pytest.raises(RuntimeError, match="nothing can be played any more"):
+        threads.begin(int, promise=promise)
+    assert promise.taken_back
+
+
+def test_work_that_nobody_wants_is_not_done():
+    done, promise = [], Promise()
+    promise.take_back()
+    threads._do(threads._Task(False, promise, done.append, (1,)))
+    assert not done
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_a_thread_lives_on_whatever_work_raises(error):
+    def work():
+        raise error
+
+    promise = threads.begin(work)
+    assert promise.wait(10)
+    with pytest.raises(error):
+        promise.result()
 
 
 def test_what_is_under_way_ends_before_the_interpreter():
@@ -148,14 +186,31 @@ def test_few_bytes_are_copied_by_one_thread(monkeypatch):
 
 def test_copies_need_no_other_thread(monkeypatch):
     """Those of which all are busy, with copies for example, are not waited for."""
+    begun = []
     monkeypatch.setattr(threads, "PIECE", 8)
-    monkeypatch.setattr(threads, "begin", lambda *_: Promise())
+    monkeypatch.setattr(threads, "begin", lambda *_: begun.append(Promise()) or begun[-1])
     room = np.zeros((2, 3))
     threads.copy([(room, np.ones((2, 3)))], 4)
-    assert (room == 1).all()
+    assert (room == 1).all() and len(begun) == 3, "and this one"
 
 
 def test_a_failure_in_another_thread_is_told(monkeypatch):
     monkeypatch.setattr(threads, "PIECE", 8)
     with pytest.raises(ValueError, match="broadcast"):
         threads.copy([(np.zeros((1, 8, 3)), np.zeros((1, 8, 2)))], 4)
+
+
+def test_a_failure_in_another_thread_alone_is_told(monkeypatch):
+    """It is waited for."""
+    under_way, here = threading.Event(), threading.get_ident()
+
+    def copy(_):
+        if threading.get_ident() != here:
+            under_way.set()
+            raise ZeroDivisionError
+        assert under_way.wait(10)
+
+    monkeypatch.setattr(threads, "PIECE", 8)
+    monkeypatch.setattr(threads, "_copy", copy)
+    with pytest.raises(ZeroDivisionError):
+        threads.copy([(np.zeros((1, 8)), np.zeros((1, 8)))], 2)

@@ -68,6 +68,7 @@ LINES = [
     ("weighted_v2", [3, 4, 3, 8, 4], [1, 0, Fraction(2, 3), 0, Fraction(1, 3)]),
     ("weighted_v2", [3, P, P, 8, 9], [1, 0, 0, 0, Fraction(1, 3)]),
     ("weighted_v2", [P, P], [0, 0]),
+    *((rule, [], []) for rule in credits.RULES),
 ]
 
 

@@ -2,12 +2,14 @@
 
 from fractions import Fraction
 
+import jax
 import numpy as np
 import pytest
 
 import jaxgo
 from jaxgo.results import credits
 from tests import referee
+from tests.positions import from_games, middle_game
 from tests.rounding import UNITS, in_units
 from tests.wide import mostly_wide
 
@@ -37,6 +39,27 @@ def test_both_ways_agree_to_the_last_bit(position, playouts, rule):
     """At a komi with draws."""
     device = jaxgo.move_statistics(position, 3000, rule=rule, komi=1.0, seed=3)
     assert_same(device, jaxgo.statistics_of(position, playouts, rule=rule, komi=1.0))
+
+
+KO = """
+    . X O . .
+    X O k O .
+    . X O . .
+    O O . X X
+    . O . X .
+"""
+"""Black takes a ko at k; either has an eye where the other may not play."""
+
+
+def test_both_ways_agree_where_points_are_forbidden():
+    """By ko, and to one player alone."""
+    game, named = referee.parse(KO)
+    game.play(named["k"])
+    assert game.ko >= 0
+    position = from_games(game, middle_game(5, 12, seed=1))
+    device = jaxgo.move_statistics(position, 3000, rule="mctr_capture", komi=1.0, seed=3)
+    played = jaxgo.playouts(position, 3000, seed=3, moves=True)
+    assert_same(device, jaxgo.statistics_of(position, played, rule="mctr_capture", komi=1.0))
 
 
 @pytest.mark.wide
@@ -126,6 +149,14 @@ def test_each_position_may_have_its_own_komi(position, playouts):
     assert_same(device, jaxgo.statistics_of(position, playouts, komi=[1.0, 5.5]))
 
 
+def test_by_default_they_are_amafs_at_a_komi_of_seven_and_a_half(position, playouts):
+    """Whatever jax has been told."""
+    expected = jaxgo.statistics_of(position, playouts, rule="amaf", komi=7.5)
+    assert (expected.value != jaxgo.statistics_of(position, playouts, rule="amaf", komi=6.5).value).any()
+    with jax.enable_x64(True), jax.transfer_guard("disallow"):
+        assert_same(jaxgo.statistics_of(position, playouts), expected)
+
+
 @pytest.mark.parametrize("rule", ["amaf", "weighted_v1", "mctr_simple"])
 def test_parts_add_up(position, rule):
     whole = jaxgo.move_statistics(position, 3000, seed=5, rule=rule)
@@ -135,9 +166,21 @@ def test_parts_add_up(position, rule):
 
 def test_parts_in_which_points_have_no_weight_add_up(position):
     parts = [jaxgo.move_statistics(position, 5, rule="first_move", first_playout=5 * i) for i in range(2)]
-    assert (parts[0].weight == 0).any()
+    nothing = parts[0].weight == 0
+    assert nothing.any() and not nothing.all()
+    assert np.isnan(parts[0].value[nothing]).all() and np.isfinite(parts[0].value[~nothing]).all()
+    assert (parts[0].effective[nothing] == 0).all() and np.isposinf(parts[0].error[nothing]).all()
     whole = jaxgo.move_statistics(position, 10, rule="first_move")
     np.testing.assert_array_equal(parts[0].plus(parts[1]).value, whole.value)
+
+
+def test_those_of_each_position_are_its_rows(position, playouts):
+    both = jaxgo.statistics_of(position, playouts)
+    for i, one in enumerate(both.each()):
+        for name in ("weight", "value", "effective", "error"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(both, name)[i : i + 1], name, strict=True)
+        assert one.num_playouts == both.num_playouts
+    assert len(both.each()) == 2
 
 
 def test_bad_input_says_what_is_wrong(position, playouts):
@@ -151,10 +194,17 @@ def test_bad_input_says_what_is_wrong(position, playouts):
         jaxgo.statistics_of(None, playouts)
     with pytest.raises(ValueError, match="batch of 1 and size 5, not of 2 and 5"):
         jaxgo.statistics_of(position[0], playouts)
+    with pytest.raises(ValueError, match="batch of 2 and size 9, not of 2 and 5"):
+        jaxgo.statistics_of(jaxgo.Position.empty(9, batch=2), playouts)
     with pytest.raises(ValueError, match="komi"):
         jaxgo.move_statistics(position, 10, komi=float("nan"))
+    for komi, error in ((float("nan"), ValueError), ("7.5", TypeError), ([7.5] * 3, ValueError)):
+        with pytest.raises(error, match="komi must be"):
+            jaxgo.statistics_of(position, playouts, komi=komi)
     two = jaxgo.statistics_of(position, playouts)
     with pytest.raises(ValueError, match=r"of one \(batch, points\) can be added, not of \(2, 25\) and \(1, 25\)"):
         two.plus(two.each()[0])
+    with pytest.raises(ValueError, match=r"of one \(batch, points\) can be added, not of \(2, 25\) and \(2, 9\)"):
+        two.plus(jaxgo.MoveStatistics.from_units(np.zeros((2, 9, 3), np.int64), 1))
     with pytest.raises(TypeError, match="other must be a jaxgo.MoveStatistics, not int"):
         two.plus(3)

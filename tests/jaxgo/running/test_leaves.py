@@ -11,7 +11,7 @@ from jaxgo.backends.cpu import Cpu
 from jaxgo.backends.programs import Programs
 from jaxgo.base.promise import Promise
 from jaxgo.board.geometry import geometry
-from jaxgo.results import outcome
+from jaxgo.results import outcome, sums
 from jaxgo.running import leaf_columns, ring, ring_program
 from jaxgo.running.leaf_results import Places
 from jaxgo.running.leaves import Call
@@ -170,6 +170,21 @@ def test_wins_and_first_plays(case, komi):
     assert results.firsts.any(axis=(1, 2, 3)).sum() > LEAVES // 2
 
 
+def test_first_plays_of_many_playouts():
+    """Twice as many as are counted at a time, and one; all are won by the same, and some points always first played."""
+    playouts = 2 * sums.AT_ONCE + 1
+    games = [middle_game(5, plies, seed=plies) for plies in (0, 15, 31, 46)]
+    leaves = Leaves(5, LEAVES, playouts, komi=-25.5, seed=SEED, moves=True)
+    results = play(leaves, games, [STAY] * len(games))
+    leaves.close()
+    most = 0
+    for i, game in enumerate(games):
+        expected = first_plays(results.moves[i], np.full(playouts, 1 + game.to_play), 25)
+        np.testing.assert_array_equal(results.firsts[i], expected)
+        most = max(most, expected[:, 0].max())
+    assert most == playouts and {game.to_play for game in games} == {-1, 1}
+
+
 def test_ends_of_the_game(case):
     """No playout goes on after two passes: all have the result of the board as it stands."""
     _, _, found, results, played = case
@@ -258,6 +273,23 @@ def test_leaves_are_positions_and_back():
     again = leaves.gather(leaves.submit(words, ko, passes, is_black, np.full(len(games), STAY), np.arange(len(games))))
     np.testing.assert_array_equal(again.wins, found.wins)
     leaves.close()
+    for wrong, error, text in ((black.astype(int), TypeError, "black must hold bools"), (black[1:], ValueError, "black must .*16")):
+        with pytest.raises(error, match=text):
+            found.position(wrong)
+    assert found.events is found.results is found.moves is found.captured is None, "which were not asked for"
+
+
+def test_some_of_the_leaves(case):
+    """An integer drops their axis."""
+    results = case[3]
+    one, alone = results.some(3), results.some([3])
+    for name in (*vars(results), "firsts", "legal", "useful", "moves", "captured"):
+        of_one, of_alone, of_all = (getattr(each, name) for each in (one, alone, results))
+        if name == "size":
+            assert of_one == of_alone == of_all
+        else:
+            np.testing.assert_array_equal(of_alone, of_all[3:4], name, strict=True)
+            np.testing.assert_array_equal(of_one, of_all[3], name, strict=True)
 
 
 @pytest.mark.parametrize("flies", [True, False])
