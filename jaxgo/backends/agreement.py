@@ -127,7 +127,7 @@ def compare(device: jax.Device, size: int, play_all, form: PolicyForm | None = N
             ours, theirs = (jax.device_get(play(columns, numbers)) for play in (kernel, made[own_seeds]))
             theirs = theirs._replace(log=None) if moves else theirs._replace(log=None, events=None)
             for field, a, b in zip(ours._fields, ours, theirs):
-                if not all(map(np.array_equal, *map(jax.tree.leaves, (a, b)))):
+                if jax.tree.structure(a) != jax.tree.structure(b) or not all(map(np.array_equal, *map(jax.tree.leaves, (a, b)))):
                     return f"its playouts differ from XLA's in {field!r}"
     return ""
 

@@ -32,7 +32,8 @@ class MoveStatistics:
       weight: sum of the credits f that the point has earned.
       value: mean result in [0, 1] for the mover, weighted with f, draws half; NaN where nothing was earned.
       effective: effective sample size, (sum f)**2 / sum f**2; 0 where nothing was earned.
-      error: standard error of `value` at most, 0.5 sqrt(sum f**2) / sum f (Jason House, 2007); infinite where nothing was earned.
+      error: standard error of `value` at most, 0.5 sqrt(sum f**2) / sum f (Jason House, 2007); infinite where nothing was earned,
+        or so little that its squares are nothing in units of `jaxgo.credits`.
         Both take each credit for independent. So they are, but for those by "weighted_v2" of a point that was played twice in a
         playout: by that rule the sample is smaller, and the error larger, where points are often played again.
       num_playouts: playouts of each position.
@@ -66,7 +67,8 @@ class MoveStatistics:
     def _units(self) -> np.ndarray:
         """What `from_units` took: whole numbers, so that they can be had back exactly."""
         with np.errstate(invalid="ignore"):  # points without weight: their values are no numbers
-            sums = np.stack([self.weight, 2 * self.value * self.weight, (2 * self.error * self.weight) ** 2], axis=-1)
+            error = np.where(np.isfinite(self.error), self.error, 0.0)
+            sums = np.stack([self.weight, 2 * self.value * self.weight, (2 * error * self.weight) ** 2], axis=-1)
         return np.rint(np.where(self.weight[..., None] > 0, sums, 0.0) * credits.UNIT).astype(np.int64)
 
     @classmethod
@@ -80,7 +82,7 @@ class MoveStatistics:
         weight, wins, squares = sums[..., 0], sums[..., 1], sums[..., 2]
         with np.errstate(invalid="ignore", divide="ignore"):
             effective = np.where(squares > 0, weight**2 / squares, 0.0)
-            error = np.where(weight > 0, 0.5 * np.sqrt(squares) / weight, np.inf)
+            error = np.where(squares > 0, 0.5 * np.sqrt(squares) / weight, np.inf)
             return cls(weight, wins / weight, effective, error, num_playouts)
 
 

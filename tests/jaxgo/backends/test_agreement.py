@@ -71,6 +71,16 @@ def test_one_wrong_bit_is_found(field):
     assert agreement.compare(CPU, 3, wrong_in(field)) == f"its playouts differ from XLA's in {field!r}"
 
 
+@pytest.mark.wide
+@pytest.mark.parametrize("left_out", [{"margin": None}, {"first_white": ()}])
+def test_what_is_left_out_is_found(left_out):
+    def play_all(g, columns, job, **how):
+        return xla.play_all(g, columns, job, **how)._replace(**left_out)
+
+    (field,) = left_out
+    assert agreement.compare(CPU, 3, play_all) == f"its playouts differ from XLA's in {field!r}"
+
+
 WRONG = {
     "with a seed for all": lambda job, how: job.seed is not None,
     "with seeds of their own": lambda job, how: job.seed is None,

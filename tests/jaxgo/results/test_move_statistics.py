@@ -174,6 +174,14 @@ def test_parts_in_which_points_have_no_weight_add_up(position):
     np.testing.assert_array_equal(parts[0].plus(parts[1]).value, whole.value)
 
 
+def test_what_is_earned_by_credits_that_are_as_good_as_none_is_not_known():
+    """As by the last plies of very long playouts: their squares are nothing in the units of credits."""
+    found = jaxgo.MoveStatistics.from_units(np.array([[[44, 88, 0], [0, 0, 0]]]), 1)
+    assert found.value[0, 0] == 1 and found.weight[0, 0] > 0
+    assert found.effective.tolist() == [[0, 0]] and found.error.tolist() == [[np.inf, np.inf]]
+    np.testing.assert_array_equal(found.plus(found).weight, 2 * found.weight)
+
+
 def test_those_of_each_position_are_its_rows(position, playouts):
     both = jaxgo.statistics_of(position, playouts)
     for i, one in enumerate(both.each()):
