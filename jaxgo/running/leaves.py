@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxgo.backends.choice import workers_of
-from jaxgo.base import checks
+from jaxgo.base import checks, threads
 from jaxgo.base.constants import BLACK, INT32_MAX, NO_KO, STAY
 from jaxgo.base.promise import Promise
 from jaxgo.board.geometry import geometry
@@ -33,6 +33,11 @@ from jaxgo.running.rings import Rings
 #: Leaves of a call, playouts of a leaf (their sums in halves are int16), and playouts of a call, at most: their records lie on
 #: the device, three calls at a time.
 MOST_LEAVES, MOST_OF_A_LEAF, MOST_PLAYOUTS = 1 << 16, 16_000, 1 << 24
+#: Playouts under way are few where they are no more than so many for each of the lanes that are for few; rings for few are worth
+#: compiling where they have no more than such a part of the others' lanes.
+FEW, WORTH = 24, 0.5
+#: Seconds after which fewer playouts go to those for few again.
+STAY_WITH_MANY = 0.02
 
 
 class Leaves:
@@ -42,6 +47,7 @@ class Leaves:
     1,024 playouts where cores have work already, of some 270 on 9x9 where they have none. They work on several calls at a time,
     so that none waits for the longest game of a call while another is there (`jaxgo.running.ring`). A program that keeps three
     calls under way, on CPUs of some 3,000 playouts for each core together, has all workers busy; further ones wait in line.
+    Where few are under way CPUs play on fewer lanes, so that these are sooner back.
     Results do not depend on how leaves are spread.
 
     Args:
@@ -70,9 +76,36 @@ class Leaves:
         form, arrays = _form_of(policy, self.size)
         self._shape = Shape(self.size, self.leaves, self.playouts, self.moves, form)
         self._bounds = outcome.bounds(self.komi, self.size**2)
-        self._workers, self._rings, self._busy = workers, Rings(self._shape, workers, arrays), 0.0
+        self._workers, self._busy = workers, 0.0
+        self._begin_with(arrays)
         self._own = object()
         """What their calls are known by, which hold them no longer than others do."""
+
+    def _begin_with(self, arrays: Sequence[np.ndarray]) -> None:
+        """Has rings that ask a policy of these arrays."""
+        self._rings = Rings(self._shape, self._workers, arrays)
+        few = Rings(dataclasses.replace(self._shape, few=True), self._workers, arrays)
+        self._few = few if few.lanes <= WORTH * self._rings.lanes and few.lanes else None
+        """Those for few playouts under way, where they are worth it."""
+        self._many_until = 0.0
+
+    @property
+    def _all_rings(self) -> list[Rings]:
+        return [self._rings] if self._few is None else [self._rings, self._few]
+
+    def _rings_for(self, count: int) -> Rings:
+        """Those that play so many leaves more. After many they stay with those for many for a while: side by side both would have
+        to share the cores."""
+        many, few, now = self._rings, self._few, time.monotonic()
+        if few is None:
+            return many
+        are_few = few.under_way + count * self.playouts <= FEW * few.lanes * len(few.rings)
+        if are_few and now > self._many_until and not many.under_way:
+            many.rest()
+            return few
+        self._many_until = now + STAY_WITH_MANY
+        few.rest()
+        return many
 
     @property
     def num_workers(self) -> int:
@@ -82,11 +115,13 @@ class Leaves:
     @property
     def busy_seconds(self) -> float:
         """Seconds that they have worked, all together; of calls that `play_by` found under way, until then."""
-        return self._busy + sum(ring.busy for ring in self._rings.rings)
+        return self._busy + sum(ring.busy for rings in self._all_rings for ring in rings.rings)
 
     def compile(self) -> None:
         """Compiles for this shape now, so that no later call has to."""
-        self._rings.compile()
+        compiling = [threads.begin(rings.compile) for rings in self._all_rings]
+        for each in compiling:
+            each.result()
 
     def play_by(self, policy: Policies) -> None:
         """Has the playouts of later calls ask another policy; calls that have not begun are dropped.
@@ -103,8 +138,8 @@ class Leaves:
         if form != self._shape.policy:
             raise ValueError(f"policy must be of the same form as the one that was given to Leaves, not {policy!r}")
         self._busy = self.busy_seconds
-        self._rings.close()
-        self._rings = Rings(self._shape, self._workers, arrays)
+        self.close()
+        self._begin_with(arrays)
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +149,8 @@ class Leaves:
 
     def close(self) -> None:
         """Ends the worker threads; calls that have not begun are dropped. So does the end of a `with`."""
-        self._rings.close()
+        for rings in self._all_rings:
+            rings.close()
 
     @staticmethod
     def arguments_of(position: Position) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -188,13 +224,13 @@ class Leaves:
         if columns.dtype != np.uint32 or columns.shape != (rows, count) or not 1 <= count <= self.leaves:
             wanted = f"uint32 of {rows} rows for 1 to {self.leaves} leaves"
             raise ValueError(f"columns must be {wanted}, not {columns.dtype} of shape {columns.shape}")
-        parts = self._rings.parts_for(count)
-        room = Room.of(self.size, count, self.playouts if self.moves else 0)
+        rings = self._rings_for(count)
+        parts, room = rings.parts_for(count), Room.of(self.size, count, self.playouts if self.moves else 0)
         if parts == 1:
-            return Call(room, self._rings.submit([(columns, room)]), self._own)
+            return Call(room, rings.submit([(columns, room)]), self._own)
         ends = [count * i // parts for i in range(parts + 1)]
         rooms = [(columns[:, a:b], room.part(a, b)) for a, b in zip(ends, ends[1:])]
-        return Call(room, self._rings.submit(rooms), self._own)
+        return Call(room, rings.submit(rooms), self._own)
 
     def done(self, call: "Call") -> bool:
         """Whether a call is finished, or has been taken back: by `drop`, `close`, `play_by`."""

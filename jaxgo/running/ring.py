@@ -108,6 +108,13 @@ class Line:
         self.lock = threading.RLock()
         """Guards all of it."""
         self.closed = False
+        self.rests = False
+        """Whether no calls are to be waited for."""
+
+    @property
+    def awaits(self) -> bool:
+        """Whether calls are to be waited for where there are none."""
+        return not (self.closed or self.rests)
 
 
 class Ring:
@@ -246,9 +253,9 @@ class Ring:
         It takes the next leaves, if there are any, and finishes the oldest, unless more are waiting that could be taken first.
         """
         with self._lock:
-            if not self.under_way and not self._may_take() and not self._line.closed:
+            if not self.under_way and not self._may_take() and self._line.awaits:
                 self._line.idle.append(self)
-                self._news.wait_for(lambda: self._may_take() or self._line.closed, PATIENCE)
+                self._news.wait_for(lambda: self._may_take() or not self._line.awaits, PATIENCE)
                 self._line.idle.remove(self)
                 self._counted = time.perf_counter()
             if self.under_way and all(load.unwanted for load in self.under_way):

@@ -26,10 +26,10 @@ from jaxgo.playing.policies.policy import Policy, PolicyForm
 from jaxgo.playing.wire import Records, columns_of, table_of
 from jaxgo.running import leaf_columns, leaf_results
 
-#: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long: young trees wait for them less on
-#: fewer lanes, and the rate is a twentieth lower (measured). On large boards, from 16x16 on, where a playout takes longest, so
-#: many times as many.
-PER_LANE, PER_LANE_BY_POLICY = 4, 12
+#: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long; and of either where few playouts
+#: are under way, as for a young tree, which waits for ticks on lanes that have nothing. On large boards, from 16x16 on, where a
+#: playout takes longest, so many times as many.
+PER_LANE, PER_LANE_BY_POLICY, PER_LANE_OF_FEW = 4, 12, 16
 LARGE, MORE_PER_LANE = 16, 2
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
@@ -51,6 +51,8 @@ class Shape:
     """Whether they are told."""
     policy: PolicyForm | None = None
     """Whom the playouts ask; its arrays are arguments of the program."""
+    few: bool = False
+    """Whether it is for few playouts under way, and so has few lanes."""
 
     @property
     def num_columns(self) -> int:
@@ -93,8 +95,9 @@ def flies(shape: Shape, backend: Backend) -> bool:
 
 def lanes(shape: Shape, backend: Backend) -> int:
     """How many lanes play where playouts are left under way."""
-    per_lane = (PER_LANE if shape.policy is None else PER_LANE_BY_POLICY) * (MORE_PER_LANE if shape.size >= LARGE else 1)
-    return backend.lanes_for(backend.most_lanes(shape.size), shape.room // per_lane)
+    per_lane = PER_LANE_OF_FEW if shape.few else PER_LANE if shape.policy is None else PER_LANE_BY_POLICY
+    more = MORE_PER_LANE if shape.size >= LARGE else 1
+    return backend.lanes_for(backend.most_lanes(shape.size), shape.room // (per_lane * more))
 
 
 def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:

@@ -40,8 +40,18 @@ class Rings:
             self._share = max(self._share, min(shape.leaves, ENOUGH // shape.playouts))
             room = max(self._share, min(TOGETHER * self._share, ENOUGH // shape.playouts))
         self._shape = dataclasses.replace(shape, leaves=room)
-        self._least = ring_program.lanes(self._shape, backends[0]) if self._fly else LEAST * shape.playouts
+        self.lanes = ring_program.lanes(self._shape, backends[0]) if self._fly else 0
+        """Of each; 0 where no playouts are left under way."""
+        self._least = self.lanes or LEAST * shape.playouts
         self.rings = [Ring(self._line, self._shape, device, policy) for device in devices]
+
+    @property
+    def under_way(self) -> int:
+        """Playouts that they have, or that wait for them."""
+        with self._line.lock:
+            leaves = sum(call.count for call in self._line.waiting)
+            leaves += sum(load.count for ring in self.rings for load in ring.under_way)
+        return leaves * self._shape.playouts
 
     @property
     def _are_idle(self) -> bool:
@@ -69,6 +79,15 @@ class Rings:
             for ring in line.idle:
                 ring.wake()
 
+    def rest(self) -> None:
+        """Has programs end that have nothing left, where they would wait for another call: others are to have the devices."""
+        line = self._line
+        if not line.rests:
+            with line.lock:
+                line.rests = True
+                for ring in line.idle:
+                    ring.wake()
+
     def check_open(self) -> None:
         """RuntimeError where they are closed."""
         if self._line.closed:
@@ -80,6 +99,7 @@ class Rings:
         line = self._line
         with line.lock:
             self.check_open()
+            line.rests = False
             line.waiting.extend(calls)
             try:
                 self._see_to(len(line.waiting))

@@ -13,6 +13,12 @@ from jaxgo.running import at_work, ring, ring_program
 from tests.jaxgo.running.test_ring import LEAVES, PLAYOUTS, SIZE, start
 
 
+@pytest.fixture(autouse=True)
+def rings_for_many(monkeypatch) -> None:
+    """All calls are in one line, however few playouts are under way."""
+    monkeypatch.setattr("jaxgo.running.leaves.WORTH", 0)
+
+
 def test_a_call_is_divided_among_workers_that_are_idle():
     """Where they have work, parts are as large as fit: each step costs Python's lock, which all need. None is of fewer playouts than
     lanes where nothing else is under way."""
