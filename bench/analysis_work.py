@@ -20,7 +20,7 @@ FEW, START = 2_000, 100
 class Queries:
     """A client who always has so many queries outstanding, each for the position after another first move."""
 
-    _service: Service | None = None
+    _started: Service | None = None
 
     def __init__(self, size: int, outstanding: int, field: str, number: int):
         """Starts the service.
@@ -32,7 +32,7 @@ class Queries:
           number: playouts of each query.
         """
         self._options = ServiceOptions(processes=suited(None))
-        Queries._service = Queries._service or Service(self._options)
+        self._service = Queries._started = Queries._started or Service(self._options)
         self._size, self._outstanding, self._field, self._number = size, outstanding, field, number
         self._names = itertools.count()
         if field == "maxVisits":
@@ -42,7 +42,7 @@ class Queries:
         """Has all processes started, and compile what they need."""
         asked, self._number = self._number, FEW
         deadline = time.monotonic() + START
-        while Queries._service.scheduler.num_processes < self._options.processes and time.monotonic() < deadline:
+        while self._service.scheduler.num_processes < self._options.processes and time.monotonic() < deadline:
             self.run(self._outstanding * FEW)
         self._number = asked
 
@@ -56,7 +56,9 @@ class Queries:
             while asked < total and asked - answered < self._outstanding:
                 client.read(self._query(next(self._names)))
                 asked += 1
-            for line in client.next_lines().splitlines():
+            lines = client.next_lines()
+            assert lines is not None
+            for line in lines.splitlines():
                 answered += 1
                 visits += json.loads(line)["rootInfo"]["visits"]
         return Work(visits)

@@ -13,11 +13,6 @@ from typing import NamedTuple
 from bench.measure import NotMeasured
 from jaxgo.base.signals import handled
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
-
 
 class Ran(NamedTuple):
     """What a program did."""
@@ -46,7 +41,7 @@ def run(words: Sequence[str], limit: float, text: str = "") -> Ran:
     """
     if not shutil.which(words[0]):
         raise NotMeasured(f"there is no program {words[0]!r}")
-    start, cpu_before = time.perf_counter(), _cpu_of_children()
+    cpu_before, start = _cpu_of_children(), time.perf_counter()
     try:
         with handled(_leave, signal.SIGTERM), subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
@@ -65,7 +60,8 @@ def run(words: Sequence[str], limit: float, text: str = "") -> Ran:
         last = (errors.strip() or output.strip() or "it printed nothing").splitlines()[-1]
         how = f"exit status {process.returncode}" if process.returncode > 0 else f"signal {-process.returncode}"
         raise NotMeasured(f"it failed with {how}: {last}")
-    return Ran(output, wall, None if cpu_before is None else _cpu_of_children() - cpu_before)
+    cpu = _cpu_of_children()
+    return Ran(output, wall, None if cpu is None or cpu_before is None else cpu - cpu_before)
 
 
 def _end(process: subprocess.Popen) -> None:
@@ -78,7 +74,9 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _cpu_of_children() -> float | None:
-    if resource is None:
+    try:
+        import resource
+    except ImportError:  # Windows
         return None
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

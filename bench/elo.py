@@ -13,7 +13,7 @@ import argparse
 import math
 import pathlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich import box
@@ -76,7 +76,7 @@ def ratings(matches: Sequence[dict[str, Any]]) -> list[Rating]:
     return found
 
 
-def draw(made: dict, path: pathlib.Path) -> None:
+def draw(made: Mapping[str, Any], path: str | pathlib.Path) -> None:
     """Writes the picture."""
     from matplotlib.figure import Figure
 
@@ -96,7 +96,7 @@ def draw(made: dict, path: pathlib.Path) -> None:
     picture.save(figure, made, path)
 
 
-def rows(made: dict) -> Iterator[tuple[str, ...]]:
+def rows(made: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Of the table for people, under `COLUMNS`."""
     for match in made["matches"]:
         (gain, error), of = difference(match["match"]), match["match"]

@@ -74,7 +74,9 @@ class Playouts:
         """
         self._position = jaxgo.Position.empty(size)
         self._moves = moves
-        self._policy = policy and POLICIES[policy](self._position, jaxgo.playouts(self._position, LEARNED, moves=True))
+        self._policy = None
+        if policy is not None:
+            self._policy = POLICIES[policy](self._position, jaxgo.playouts(self._position, LEARNED, moves=True))
         self._seed = seed
 
     def run(self, count: int) -> Work:

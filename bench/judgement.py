@@ -24,6 +24,7 @@ from rich import box
 import jaxgo
 from bench import hardware, report
 from jaxgo.base.constants import BLACK, STAY
+from jaxgo.cli import UsageError
 from jaxgo.commands import arguments
 from jaxgo.commands.tables import make_console, print_table
 from jaxgo.playing.policies.in_order import Policies
@@ -88,12 +89,13 @@ def read(path: pathlib.Path) -> Judged:
             raise ValueError(f"{path}, game {number}: {error}") from error
     if not found:
         raise ValueError(f"{path} has no position with a win rate (SBKV)")
-    if len({each.size for each in positions}) > 1 or len(komis) > 1 or None in komis:
+    komi, *others = komis
+    if len({each.size for each in positions}) > 1 or others or komi is None:
         raise ValueError(f"{path} must have games of one board size and komi")
-    rates, games, moves = (np.array(column) for column in zip(*found))
+    rates, games, played = (np.array(column) for column in zip(*found))
     rates = np.clip(rates, 1 - SUREST, SUREST)
-    together = map(jaxgo.Position.concatenate, (positions, before))
-    return Judged(*together, np.array(last), rates, games, moves, komis.pop())
+    together = jaxgo.Position.concatenate
+    return Judged(together(positions), together(before), np.array(last), rates, games, played, komi)
 
 
 def _judged(line: str) -> Iterator[tuple[int, float]]:
@@ -215,7 +217,7 @@ def main(given: Sequence[str] | None = None) -> int:
         judged = read(asked.games)
         for name in names:
             arguments.policy_for(name, judged.positions.size)
-    except (ValueError, arguments.UsageError) as error:
+    except (ValueError, UsageError) as error:
         parser.error(str(error))
     settings = {"games": asked.games.name, "positions": len(judged.move), "playouts": asked.playouts}
     made = report.begin("judgement", hardware.describe(), settings) | {"software": hardware.versions()}

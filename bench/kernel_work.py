@@ -117,12 +117,12 @@ def _assembled(text: str, tools: pathlib.Path, arch: int) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as name:
         source, cubin = (pathlib.Path(name) / file for file in ("kernel.ptx", "kernel.cubin"))
         source.write_text(text)
-        command = [tools / "ptxas", f"-arch=sm_{arch}", "-v", source, "-o", cubin]
+        command: list[str | pathlib.Path] = [tools / "ptxas", f"-arch=sm_{arch}", "-v", source, "-o", cubin]
         log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
         return log, subprocess.run([tools / "cuobjdump", "--dump-sass", cubin], capture_output=True, text=True, check=True).stdout
 
 def _of_thread(log: str) -> tuple[int, int]:
-    return int(re.search(r"Used (\d+) registers", log).group(1)), sum(map(int, re.findall(r"(\d+) bytes spill", log)))
+    return int(re.findall(r"Used (\d+) registers", log)[0]), sum(map(int, re.findall(r"(\d+) bytes spill", log)))
 
 
 def play_all(
@@ -158,8 +158,10 @@ def ptx_instructions(size: int, playouts: int, policy: Policy | None = None) -> 
 
 
 def _blocks(size: int, playouts: int, policy: Policy | None) -> list[warp.Block]:
-    how = dict(lanes=LANES, longest=max_plies(size), first_plays=False, moves=False)
-    return play_all(geometry(size), _empty(size, playouts), _job(size, playouts), **how, policy=policy)[1]
+    columns, job = jnp.asarray(_empty(size, playouts)), _job(size, playouts)
+    return play_all(
+        geometry(size), columns, job, lanes=LANES, longest=max_plies(size), first_plays=False, moves=False, policy=policy
+    )[1]
 
 
 def ceiling(instructions: float) -> float:

@@ -134,7 +134,7 @@ def _read(folder: pathlib.Path, lanes: int) -> tuple[Loop | None, str | None]:
 def _figures(entry: Mapping[str, Any], loop: Loop | None, runs: Mapping[str, Runs]) -> dict[str, Any]:
     """What is made of the runs of a size."""
     rates = {name: [sample.per_cpu_second for sample in one.samples] for name, one in runs.items()}
-    out = {
+    out: dict[str, Any] = {
         "mean_plies": runs[PLAYOUTS].samples[-1].plies,
         "playouts": spread(rates[PLAYOUTS]),
         "ticks": spread(rates[TICKS]),
@@ -194,7 +194,7 @@ def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     out: list[report.Table | str] = []
     if code:
         title = "the compiled tick: machine instructions for the lanes of a trip"
-        columns = ("board", "words", "as written", "lanes", "instructions", "operations", "with stack", "share")
+        columns: tuple[str, ...] = ("board", "words", "as written", "lanes", "instructions", "operations", "with stack", "share")
         out.append(report.Table(title, columns, code))
     columns = ("board", "ticks", "operations", "on registers", "share", "in their order", "share")
     out.append(report.Table("ticks alone: a CPU second of one core, operations on vectors", columns, speed))

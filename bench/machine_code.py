@@ -138,4 +138,4 @@ def _trips(body: Sequence[Instruction]) -> int | None:
 
 def _number(operands: str) -> int:
     """The constant with which operands begin: 0x and hexadecimal, or decimal."""
-    return int(re.match(r"\$(\w+)", operands)[1], 0)
+    return int(operands.removeprefix("$").partition(",")[0], 0)

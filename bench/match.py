@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(interruptible(signal.SIGTERM))  # so that the engines that are tried end
-        contestants = tuple(read(text, args) for text in (args.first, args.second))
+        contestants = read(args.first, args), read(args.second, args)
         memory = args.memory or options.default_memory()
         places = stack.enter_context(_places(args, contestants, memory))
         _check_memory(args, contestants, memory, places.of_machine)
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         identity = settings | {"jaxgo": made["jaxgo"], "commit": made["commit"]}
         journal = stack.enter_context(Journal(args.output, identity)) if args.output else None
         games = [] if journal is None else [game for game in journal.games.values() if game["number"] <= args.games]
-        if games:
+        if journal is not None and games:
             beyond = len(journal.games) - len(games)
             others = f", beside {beyond} of more than {args.games}" if beyond else ""
             print(f"jaxgo match: {len(games)} games are in {args.output} already{others}", file=sys.stderr)

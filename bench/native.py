@@ -43,6 +43,7 @@ def read(texts: Sequence[str]) -> list[Native]:
     found: dict[str, dict[int | None, Sequence[str]]] = {}
     for text in texts:
         parts = _FORM.fullmatch(text)
+        assert parts is not None  # a command may be anything
         try:
             words = shlex.split(parts["command"])
         except ValueError as error:

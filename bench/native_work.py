@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench import children
 from bench.differences import FIELDS
@@ -124,7 +124,7 @@ def _json(text: str) -> dict | None:
     return found if isinstance(found, dict) else None
 
 
-def _checked(name: str, value: object, allowed: str, is_allowed) -> float:
+def _checked(name: str, value: Any, allowed: str, is_allowed) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (number and math.isfinite(value) and is_allowed(value)):
         raise NotMeasured(f'its "{name}" must be {allowed}; it is {json.dumps(value)}')

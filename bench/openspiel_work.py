@@ -59,7 +59,8 @@ class Rollouts:
         """(mean length of rollouts by the same rule, Black's win rate), played from Python; standard errors of about 2 plies and
         0.035 at 9x9."""
         choose = random.Random(self._seed).choice
-        lengths, wins, start = [], [], time.perf_counter()
+        lengths: list[int] = []
+        wins, start = [], time.perf_counter()
         while len(lengths) < SAMPLE and (not lengths or time.perf_counter() - start < SAMPLE_SECONDS):
             state = self._game.new_initial_state()
             while not state.is_terminal():

@@ -91,7 +91,8 @@ def measure(
 
 def tables(made: Mapping[str, Any]) -> list[report.Table | str]:
     """The report for people."""
-    rates, works, missing, remarks, far = [], {}, [], {}, []
+    rates, works, missing, far = [], {}, [], []
+    remarks: dict[str, dict[str, None]] = {}
     for entry in made["results"]:
         engine, name = entry["engine"], f"{entry['size']}x{entry['size']} {entry['engine']}"
         if "missing" in entry:

@@ -20,7 +20,7 @@ import dataclasses
 import math
 import pathlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -72,8 +72,8 @@ def rows() -> Iterator[Row]:
     shuffle, uct, uniform = ("1plyShuffle", "mctr"), ("1plyUCT", "ucb"), ("1plyMC", "mc")
     for (first, a), (second, b) in ((shuffle, uct), (shuffle, uniform), (uct, uniform)):
         yield Row("house", f"{first} against {second}, 2,000 playouts", a, b, 2000, 400)
-        told = (1.0, 10) if (a, b) == ("mctr", "ucb") else ()
-        yield Row("house", f"{first} against {second}, 0.1 s", a, b, None, 40, *told, seconds=0.1)
+        told, of_games = (1.0, 10) if (a, b) == ("mctr", "ucb") else (None, None)
+        yield Row("house", f"{first} against {second}, 0.1 s", a, b, None, 40, told, of_games, seconds=0.1)
     yield Row("teresa", "Teresa against Karl, 1,000 playouts", "uct", "mc", 1000, 200)
     yield Row("gelly", "RAVE against UCT, 3,000 playouts", "rave", "uct", 3000, 200)
     if gnugo := find_gnugo():
@@ -135,7 +135,7 @@ def measured(part: str, folder: pathlib.Path, games: int | None) -> Iterator[dic
             yield play(row, folder, games)
 
 
-def draw(made: dict, path: pathlib.Path) -> None:
+def draw(made: Mapping[str, Any], path: str | pathlib.Path) -> None:
     """Draws the table of weighted AMAF beside Williams'."""
     from matplotlib.figure import Figure
 
@@ -167,7 +167,7 @@ def draw(made: dict, path: pathlib.Path) -> None:
 PICTURES = {"williams": draw}
 
 
-def table(made: dict) -> tuple[str, Sequence[str], list[tuple[str, ...]]]:
+def table(made: Mapping[str, Any]) -> tuple[str, Sequence[str], list[tuple[str, ...]]]:
     """A part's table for people: its title, columns and rows."""
     part, found = made["benchmark"], made["results"]
     if part == "dailey":

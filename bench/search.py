@@ -74,7 +74,7 @@ def measure(sizes: Sequence[int], plan: Plan, say: Say, only: Sequence[str] = ()
                     {kind: rate / playouts for kind, rate in rates.pop(alone[where, playouts]).items()}
                     for where in (HOST, HOST_ON_ALL)
                 )
-                entry = {"size": size, "playouts_of_a_leaf": playouts}
+                entry: dict[str, Any] = {"size": size, "playouts_of_a_leaf": playouts}
                 host.append(entry | {"leaves_per_second": one, "leaves_per_second_on_all": on_all})
             base = rates[f"{size} {EVALUATE}"]["median"]
             for name, figures in rates.items():

@@ -3,6 +3,7 @@
 import concurrent.futures
 import copy
 import time
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from bench.hardware import usable_cores
 from bench.measure import Work
 from jaxgo.running.leaf_results import Places, Rows
 from search import UCB1, Rave, Search, tree
+from search.selection import Rule
 
 #: The rules by the names that the benchmark gives them.
-RULES = {"rave": Rave(), "uct": UCB1()} | {
-    f"rave-{name}": Rave(credit=credit)
-    for name, credit in (("v1", "weighted_v1"), ("v2", "weighted_v2"), ("mctr", "mctr_simple"))
-}
+RULES: dict[str, Rule] = {
+    "rave": Rave(), "uct": UCB1(), "rave-v1": Rave(credit="weighted_v1"), "rave-v2": Rave(credit="weighted_v2"),
+    "rave-mctr": Rave(credit="mctr_simple"),
+}  # fmt: skip
 #: Leaves whose results stand for those of any round of `AtOnce`.
 PLAYED = 256
 #: Nodes at which a tree is thrown away for a new one.
@@ -31,7 +33,7 @@ class InSearch:
 
     def __init__(
         self, label: str, size: int, rule: str, leaves: int | None = None, playouts: int | None = None,
-        device: "AtOnce | None" = None,
+        device: Any = None,
     ):  # fmt: skip
         """Makes the search.
 
@@ -41,7 +43,7 @@ class InSearch:
           rule: of `RULES`.
           leaves: of a round; None for what suits the devices.
           playouts: from each leaf; likewise.
-          device: in place of its own workers.
+          device: an `AtOnce` in place of its own workers.
         """
         self._label = label
         self._make = lambda: Search(

@@ -78,12 +78,18 @@ class Run(NamedTuple):
     """The share that was told "busy"."""
 
 
+Measured = dict[Kind, tuple[float, dict[float, list[Run]]]]
+"""Of each kind, the capacity, and the runs by requests a second."""
+
+
 class Client:
     """Asks over connections that stay open, as many as are needed."""
 
     def __init__(self, host: str, port: int):
-        self._address, self._idle, self.failed = (host, port), [], ""
-        """`failed` is the last answer that was neither right nor "busy"."""
+        self._address = host, port
+        self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self.failed = ""
+        """The last answer that was neither right nor "busy"."""
 
     async def ask(self, kind: Kind, number: int) -> int:
         """The status of the answer, once all of that is read."""
@@ -94,7 +100,7 @@ class Client:
         head = f"POST {kind.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + body)
         told = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        answer = await reader.readexactly(int(re.search(r"content-length: (\d+)", told)[1]))
+        answer = await reader.readexactly(int(re.findall(r"content-length: (\d+)", told)[0]))
         self._idle.append((reader, writer))
         status = int(told.split()[1])
         if status not in (BUSY, DONE):
@@ -115,6 +121,7 @@ def service(ray: str, replicas: int) -> Iterator[tuple[str, int]]:
     variables = os.environ | {"JAXGO_TOKEN": TOKEN}
     with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
         try:
+            assert process.stderr is not None
             said = []
             for line in process.stderr:
                 said.append(line)
@@ -163,12 +170,14 @@ async def load(client: Client, kind: Kind, rate: float, seconds: float, seed: in
     wrong = {status for status, _ in answers} - {DONE, BUSY}
     if wrong:
         raise SystemExit(f"{kind.name}: answered with status {', '.join(map(str, sorted(wrong)))}: {client.failed}")
-    return Run(np.array([taken for status, taken in answers if status == DONE]), np.mean([s == BUSY for s, _ in answers]))
+    latencies = np.array([taken for status, taken in answers if status == DONE])
+    return Run(latencies, float(np.mean([status == BUSY for status, _ in answers])))
 
 
-async def measure(address: tuple[str, int], seconds: float, runs: int) -> dict[Kind, tuple[float, dict[float, list[Run]]]]:
-    """Of each kind, the capacity, and the runs by requests a second."""
-    client, found = Client(*address), {}
+async def measure(address: tuple[str, int], seconds: float, runs: int) -> Measured:
+    """Loads each kind of request."""
+    client = Client(*address)
+    found: Measured = {}
     for kind in KINDS:
         await capacity(client, kind, seconds)  # what is not compiled yet is now
         most = await capacity(client, kind, 2 * seconds)
@@ -192,7 +201,7 @@ def _bars(spread: list[tuple[float, float, float]]) -> dict[str, Any]:
     return {"y": middle, "yerr": (middle - least, greatest - middle)}
 
 
-def draw(found: dict[Kind, tuple[float, dict[float, list[Run]]]], path: str) -> None:
+def draw(found: Measured, path: str) -> None:
     """Writes the figure."""
     from matplotlib.figure import Figure
 

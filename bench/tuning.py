@@ -140,11 +140,12 @@ def games_of(args: argparse.Namespace, numbers: Sequence[int]) -> list[tuple[Mat
     how |= {"cleanup": False, "policy": policy, "resign": RESIGN}
     factors, games = factors_of(args.bot, args.of), []
     for number in numbers:
-        signs, versions = signs_of((number - 1) // 2, args.seed, len(factors)), []
-        for name, side in (("first", 1), ("second", -1)):
-            own = version(rule, how, dict(zip(factors, side * signs)), args.of)
-            versions.append(Bot(f"{args.bot} {name}", args.bot, limits, own))
-        games.append((Match(tuple(versions), conditions, args.seed, 2, OWN), number))
+        signs = signs_of((number - 1) // 2, args.seed, len(factors))
+        first, second = (
+            Bot(f"{args.bot} {name}", args.bot, limits, version(rule, how, dict(zip(factors, side * signs)), args.of))
+            for name, side in (("first", 1), ("second", -1))
+        )
+        games.append((Match((first, second), conditions, args.seed, 2, OWN), number))
     return games
 
 

@@ -8,6 +8,7 @@ how a GPU takes branches and loops. A warp's instruction counts once, however ma
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -93,10 +94,10 @@ class _Machine:
         self.places = {block.label: i for i, block in reversed(list(enumerate(blocks)))}
         # A register that one block alone uses, writing it first, is a variable of that block; the others outlive blocks.
         uses = [_uses(block) for block in blocks]
-        shared = set()
+        shared: set[str] = set()
         for i, (read, written) in enumerate(uses):
             shared |= read | {x for x in written if any(x in a | b for j, (a, b) in enumerate(uses) if j != i)}
-        self.registers = {x: np.zeros(WARP * warps, _KEPT[x[0]]) for x in shared}
+        self.registers: dict[str, np.ndarray] = {x: np.zeros(WARP * warps, _KEPT[x[0]]) for x in shared}
         self.code = [self._compile(block, *use, shared) for block, use in zip(blocks, uses)]
 
     def run(self) -> None:
@@ -122,7 +123,7 @@ class _Machine:
             else:
                 lines.append(_statement(opcode, operands, where))
         lines += [f"m.keep({x!r}, lanes, {x})" for x in sorted(written & shared)]
-        names = {"np": np}
+        names: dict[str, Any] = {"np": np}
         exec("def function(m, lanes):\n    " + "\n    ".join([*lines, end]), names)
         return names["function"]
 
@@ -181,7 +182,8 @@ class _Machine:
 
 def _uses(block: Block) -> tuple[set[str], set[str]]:
     """(registers that a block reads before it writes them, those it writes)."""
-    read, written = set(), set()
+    read: set[str] = set()
+    written: set[str] = set()
     for _, guard, opcode, operands in block.code:
         names = [re.findall(r"%([prd]\d+)", x) for x in operands]
         writes = opcode.split(".")[0] not in ("st", "bra", "ret")

@@ -54,7 +54,7 @@ class Worker:
         self._process.join()
         self._pipe.close()
 
-    def call(self, target: str, /, **arguments: object) -> object:
+    def call(self, target: str, /, **arguments: object) -> Any:
         """Calls a function there.
 
         Args:

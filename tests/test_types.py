@@ -1,4 +1,4 @@
-"""Types: the engine and the search pass mypy, and a program that uses them wrongly does not."""
+"""Types: the packages pass mypy, and a program that uses them wrongly does not."""
 
 import pathlib
 import re
@@ -93,7 +93,7 @@ def errors(tmp_path_factory) -> list[tuple[str, int, str]]:
     program = tmp_path_factory.mktemp("types") / "program.py"
     program.write_text("\n".join(PROGRAM), "utf-8")
     command = [sys.executable, "-m", "mypy", "--cache-dir", ".pytest_cache/mypy", "--hide-error-context", "--no-error-summary"]
-    done = subprocess.run([*command, "jaxgo", "search", str(program)], cwd=ROOT, capture_output=True, text=True, timeout=500)
+    done = subprocess.run([*command, "jaxgo", "search", "bench", str(program)], cwd=ROOT, capture_output=True, text=True, timeout=500)
     found = re.findall(r"^(.*?):(\d+): error: (.*)$", done.stdout, re.M)
     assert done.returncode == bool(found), done.stdout + done.stderr
     return [(path, int(line), message) for path, line, message in found]

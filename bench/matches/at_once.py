@@ -31,7 +31,7 @@ def places(contestants: Sequence[Contestant], size: int, memory: int, kept: int 
     most = MOST if kept is None else min(MOST, max(FEWEST, kept // PARTS))
     bots = [one for one in contestants if isinstance(one, Bot) and one.in_batches]
     trees = [bot for bot in bots if bot.has_tree]
-    if len(bots) < len(contestants) or any(bot.limits.visits > MOST_OF_A_TREE for bot in trees):
+    if len(bots) < len(contestants) or any((bot.limits.visits or 0) > MOST_OF_A_TREE for bot in trees):
         return 0
     if trees and len(usable_cores()) >= CORES and backend_of(workers_of(None)[0]).platform == "cpu":
         return 0
@@ -56,6 +56,7 @@ def play_all(
 
     for match in {id(match): match for match, _ in games}.values():
         for contestant in match.contestants:
+            assert isinstance(contestant, Bot)  # as `places` asks
             contestant.compile(_together(match))  # of each kind once
     return side_by_side((begin(*game) for game in games), most, stop)
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from bench.hardware import usable_cores
 from bench.matches import pool
-from bench.matches.playing import Match
+from bench.matches.playing import Match, play
 from jaxgo.base.cache import keep_compiled
 from jaxgo.base.source import version
 from jaxgo.cli import UsageError
@@ -147,7 +147,7 @@ class Player:
     def play(self, match: Match, number: int) -> tuple[dict, bytes]:
         """Plays a game; see `bench.matches.playing.play`."""
         try:
-            return self._process.submit(pool.play, match, number).result()
+            return self._process.submit(play, match, number).result()
         except pool.BrokenProcessPool:
             os._exit(1)  # a worker whose process is lost is lost
 

@@ -15,11 +15,11 @@ from jaxgo.base.constants import INT32_MAX
 from jaxgo.cli import UsageError
 from jaxgo.playing.policies.in_order import are_of_place, asks
 from search.bots import SUMMARIES
-from search.choice import Limits
+from search.choice import Limits, Player
 from search.commands.options import policy_of_argument
 from search.knowledge import Knowledge
 from search.lessons import any_learns
-from search.players import Player, has_tree, is_flat, make_player, rule_of
+from search.players import has_tree, is_flat, make_player, rule_of
 from search.round_size import suited
 from search.selfplay import Limited, seed_of
 from search.shared import SharedLeaves
@@ -147,12 +147,13 @@ class Bot:
             _compiled.add(kind)
 
     def _player(self, conditions: Conditions, draws: Draws) -> Player:
-        random, size, of_place = self.random(draws, conditions.size), conditions.size, {"memory": conditions.memory}
+        size = conditions.size
+        of_game: dict[str, Any] = self.random(draws, size) | {"memory": conditions.memory}
         if self.has_tree and self.limits.seconds is None:
-            of_place["visits"] = self.limits.visits  # so that rounds are the same on a device of its own and on a shared one
+            of_game["visits"] = self.limits.visits  # so that rounds are the same on a device of its own and on a shared one
         if conditions.memory is None and self.has_tree:
-            of_place |= {"memory": self.memory(size), "device": self._device(size)}
-        return make_player(self.bot, komi=conditions.komi, **random, **self.options, **of_place)
+            of_game |= {"memory": self.memory(size), "device": self._device(size)}
+        return make_player(self.bot, komi=conditions.komi, **self.options, **of_game)
 
     def least_memory(self, size: int) -> int:
         """Bytes that its tree must have, 0 without one."""
@@ -163,6 +164,7 @@ class Bot:
         depend anyway."""
         if not self.has_tree or self.limits.seconds is not None:
             return 0
+        assert self.limits.visits is not None
         leaves = -(-self.limits.visits // self.options["playouts_per_leaf"]) + 2 * self.options["leaves"]
         return memory_for(size, self._rule, leaves)
 
@@ -172,7 +174,7 @@ class Bot:
 
     def _device(self, size: int) -> SharedLeaves:
         """What its searches share."""
-        leaves, playouts, policy = (self.options.get(name) for name in ("leaves", "playouts_per_leaf", "policy"))
+        leaves, playouts, policy = self.options["leaves"], self.options["playouts_per_leaf"], self.options.get("policy")
         moves = needs_histories(self._rule)
         key = size, leaves, playouts, moves, id(policy)
         if key not in _shared:
@@ -286,7 +288,7 @@ def read_bot(text: str, args: argparse.Namespace) -> Bot:
     bot, _, rest = text.partition(":")
     if bot not in SUMMARIES:
         raise UsageError(f"there is no bot {bot!r}; there are: {', '.join(SUMMARIES)}")
-    fields = {field.name: field.type for field in dataclasses.fields(rule_of(bot))} if has_tree(bot) else {}
+    fields: dict[str, Any] = {field.name: field.type for field in dataclasses.fields(rule_of(bot))} if has_tree(bot) else {}
     fields |= {"knowledge": bool} if fields else {}
     kinds = _OF_ALL | (_OF_TREES | _OF_SEARCHES | fields | _OF_KNOWLEDGE if has_tree(bot) else {})
     settings = _settings(text, bot, rest, kinds)

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import IO
 
 from jaxgo.board.coordinates import coordinate, point
 from jaxgo.records.sgf import without_controls
@@ -112,6 +112,7 @@ class Engine:
         """
         deadline = time.monotonic() + seconds
         self._check_silence()
+        assert self._process.stdin is not None
         try:
             self._process.stdin.write(command + "\n")
             self._process.stdin.flush()
@@ -193,6 +194,7 @@ class Engine:
         self._process.wait()
         for thread in self._threads:
             thread.join(1.0)
+        assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
 
@@ -312,8 +314,9 @@ def kill_all() -> None:
         engine._end_group()
 
 
-def _read_output(process: subprocess.Popen, lines: "queue.SimpleQueue[str | None]") -> None:
+def _read_output(process: subprocess.Popen[str], lines: "queue.SimpleQueue[str | None]") -> None:
     """Hands on what an engine answers, and None at its end."""
+    assert process.stdout is not None
     with contextlib.suppress(OSError, ValueError), process.stdout as output:
         for line in _pieces(output):
             lines.put(line)
@@ -323,8 +326,9 @@ def _read_output(process: subprocess.Popen, lines: "queue.SimpleQueue[str | None
     lines.put(None)
 
 
-def _read_errors(process: subprocess.Popen, lines: "collections.deque[str]") -> None:
+def _read_errors(process: subprocess.Popen[str], lines: "collections.deque[str]") -> None:
     """Keeps the last lines of an engine's stderr, so that it never waits for a reader."""
+    assert process.stderr is not None
     with contextlib.suppress(OSError, ValueError), process.stderr as errors:
         for line in _pieces(errors):
             if line.strip():
@@ -336,6 +340,6 @@ def _brief(text: str) -> str:
     return without_controls(" ".join(text.split()))[:STDERR_WIDTH]
 
 
-def _pieces(stream: TextIO) -> Iterator[str]:
+def _pieces(stream: IO[str]) -> Iterator[str]:
     """A stream's lines; one that does not end comes in pieces."""
     return iter(functools.partial(stream.readline, PIECE), "")

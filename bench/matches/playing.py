@@ -90,8 +90,9 @@ def play_in_steps(
         "seconds": round(clock() - start, 2),
         "time": _time(played, first_is_black), "game": hashlib.sha256(" ".join(moves).encode()).hexdigest()[:16],
     }  # fmt: skip
-    names = [contestant.name for contestant in match.contestants]
-    record = as_sgf(played, *(names if first_is_black else names[::-1]), _comment(match, number, draws, referee), result)
+    first, second = (contestant.name for contestant in match.contestants)
+    names = (first, second) if first_is_black else (second, first)
+    record = as_sgf(played, *names, _comment(match, number, draws, referee), result)
     return known, record
 
 

@@ -51,7 +51,8 @@ def _as_they_end(
     """What each call of a function comes to, as it ends; so many are handed to the pool at a time. What has ended is never lost,
     whatever ends the others."""
     done: queue.SimpleQueue[concurrent.futures.Future] = queue.SimpleQueue()
-    coming, under_way, failure = iter(calls), 0, None
+    coming, under_way = iter(calls), 0
+    failure: BaseException | None = None
     while not failure and not stop():
         with _children_without_interrupt():  # the first calls start the processes
             for call in itertools.islice(coming, most - under_way):
@@ -131,7 +132,9 @@ def _begin(free) -> None:
 
 def _end_with_the_parent() -> None:
     """A parent that was killed sends nothing: without it this process would play on, and then wait for ever."""
-    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
     _end()
 
 

@@ -27,10 +27,10 @@ from jaxgo.playing.wire import Records, columns_of, table_of
 from jaxgo.running import leaf_columns, leaf_results
 
 #: Playouts of a call for each lane, uniform ones and those by a policy, whose ticks are long; and of either where few playouts
-#: are under way, as for a young tree, which waits for ticks on lanes that have nothing. On large boards, from 16x16 on, where a
-#: playout takes longest, so many times as many.
+#: are under way, as for a young tree, which waits for ticks on lanes that have nothing. On large boards, from 16x16 on, a tick
+#: takes long on few lanes too, and a program of its own for few would take long to compile: there they are always few.
 PER_LANE, PER_LANE_BY_POLICY, PER_LANE_OF_FEW = 4, 12, 16
-LARGE, MORE_PER_LANE = 16, 2
+LARGE, PER_LANE_OF_LARGE = 16, 24
 #: Calls that a device has under way at a time: one whose results are on their way or looked at, one to be finished, and one that
 #: free lanes play for.
 PLACES = 3
@@ -96,8 +96,9 @@ def flies(shape: Shape, backend: Backend) -> bool:
 def lanes(shape: Shape, backend: Backend) -> int:
     """How many lanes play where playouts are left under way."""
     per_lane = PER_LANE_OF_FEW if shape.few else PER_LANE if shape.policy is None else PER_LANE_BY_POLICY
-    more = MORE_PER_LANE if shape.size >= LARGE else 1
-    return backend.lanes_for(backend.most_lanes(shape.size), shape.room // (per_lane * more))
+    if shape.size >= LARGE:
+        per_lane = PER_LANE_OF_LARGE
+    return backend.lanes_for(backend.most_lanes(shape.size), shape.room // per_lane)
 
 
 def first_state(shape: Shape, backend: Backend) -> State | tuple[()]:

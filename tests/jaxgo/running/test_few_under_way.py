@@ -93,5 +93,6 @@ def test_programs_that_rest_do_not_wait_for_calls(monkeypatch):
 
 def test_lanes_that_are_few_anyway_have_no_others_beside_them(monkeypatch):
     assert Leaves(SIZE, 4, 4, devices=1)._few is None
+    assert Leaves(16, LEAVES, PLAYOUTS, devices=1)._few is None
     monkeypatch.setattr(Cpu, "flies_on", lambda *_: False)
     assert Leaves(SIZE, LEAVES, PLAYOUTS, devices=1)._few is None
