@@ -44,7 +44,7 @@ class Leaves:
     """Plays leaves of a tree on the devices, several calls at a time.
 
     The workers are all cores of the CPU, or the devices. A call is spread over them, on CPUs in parts that are worth a step: of
-    1,024 playouts where cores have work already, of some 270 on 9x9 where they have none. They work on several calls at a time,
+    1,024 playouts where cores have work already, of some 80 on 9x9 where they have none. They work on several calls at a time,
     so that none waits for the longest game of a call while another is there (`jaxgo.running.ring`). A program that keeps three
     calls under way, on CPUs of some 3,000 playouts for each core together, has all workers busy; further ones wait in line.
     Where few are under way CPUs play on fewer lanes, so that these are sooner back.

@@ -95,9 +95,12 @@ def flies(shape: Shape, backend: Backend) -> bool:
 
 def lanes(shape: Shape, backend: Backend) -> int:
     """How many lanes play where playouts are left under way."""
-    per_lane = PER_LANE_OF_FEW if shape.few else PER_LANE if shape.policy is None else PER_LANE_BY_POLICY
     if shape.size >= LARGE:
         per_lane = PER_LANE_OF_LARGE
+    elif shape.few:
+        per_lane = PER_LANE_OF_FEW
+    else:
+        per_lane = PER_LANE if shape.policy is None else PER_LANE_BY_POLICY
     return backend.lanes_for(backend.most_lanes(shape.size), shape.room // per_lane)
 
 

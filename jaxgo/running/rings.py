@@ -76,8 +76,7 @@ class Rings:
             line.closed = True
             while line.waiting:
                 line.waiting.popleft().promise.take_back()
-            for ring in line.idle:
-                ring.wake()
+            self._wake_idle()
 
     def rest(self) -> None:
         """Has programs end that have nothing left, where they would wait for another call: others are to have the devices."""
@@ -85,8 +84,11 @@ class Rings:
         if not line.rests:
             with line.lock:
                 line.rests = True
-                for ring in line.idle:
-                    ring.wake()
+                self._wake_idle()
+
+    def _wake_idle(self) -> None:
+        for ring in self._line.idle:
+            ring.wake()
 
     def check_open(self) -> None:
         """RuntimeError where they are closed."""
