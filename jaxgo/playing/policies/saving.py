@@ -23,8 +23,18 @@ from jaxgo.board.geometry import Geometry
 from jaxgo.playing.lanes import NO_MOVE, Lanes, is_over
 from jaxgo.playing.policies.capture import may_be_in_atari, may_capture
 
-#: Sweeps of the first look, for the mover's chains and for those that touch them (measured).
-SWEEPS, ATTACKERS_SWEEPS = 2, 4
+
+class _Sweeps(NamedTuple):
+    """How far the first look goes."""
+
+    chains: int
+    """Sweeps for the mover's chains."""
+    attackers: int
+    """Sweeps for the chains that touch them."""
+
+
+#: Up to 9x9, and on larger boards, where sweeps cost more than the waiting they save (measured, for many lanes and for few).
+SMALL, SWEEPS_OF_SMALL, SWEEPS_OF_LARGE = 9, _Sweeps(2, 4), _Sweeps(1, 3)
 #: Of the lanes under way more than one in so many must wait before they are flooded, about one in so many of all at a time.
 SHARE = 16
 #: They are put together by a multiple of this, as vectors are.
@@ -139,6 +149,10 @@ def _at_a_glance(g: Geometry, do: Callable, lane: _Lane, waits: jax.Array) -> tu
     return do(functools.partial(_captures_at_a_glance, g), opp, taking, of_chains, several, waits)
 
 
+def _sweeps(g: Geometry) -> _Sweeps:
+    return SWEEPS_OF_SMALL if g.size <= SMALL else SWEEPS_OF_LARGE
+
+
 def _swept(g: Geometry, board: Board, through: Board, sweeps: int) -> Board:
     for _ in range(sweeps):
         board = bb.spread(g, board, through)
@@ -151,9 +165,9 @@ def _chains_at_a_glance(g: Geometry, weak: Board, last: jax.Array) -> tuple[Boar
     Each is as much of a chain as a few sweeps reach from one stone; both may be of the same.
     """
     seeds = _beside(g, last, weak)
-    first = _swept(g, bb.first_point(seeds), weak, SWEEPS)
+    first = _swept(g, bb.first_point(seeds), weak, _sweeps(g).chains)
     others = bb.without(seeds, first)
-    return first, _swept(g, others, weak, SWEEPS), (bb.count(others) > np.int32(1)).astype(jnp.int32)
+    return first, _swept(g, others, weak, _sweeps(g).chains), (bb.count(others) > np.int32(1)).astype(jnp.int32)
 
 
 def _chain_at_a_glance(g: Geometry, own: Board, opp: Board, weak: Board, chain: Board) -> tuple[Board, Board, jax.Array]:
@@ -165,7 +179,7 @@ def _chain_at_a_glance(g: Geometry, own: Board, opp: Board, weak: Board, chain: 
     out = bb.any_point(bb.both(around, bb.without(own, weak))) | (bb.count(move) >= np.int32(2))
     grows = bb.any_point(bb.without(bb.both(around, weak), chain))
     through = bb.either(own, move)
-    longer = _swept(g, bb.either(chain, move), through, SWEEPS)
+    longer = _swept(g, bb.either(chain, move), through, _sweeps(g).chains)
     around_longer = bb.neighbours(g, longer)
     saved = bb.count(bb.without(bb.both(around_longer, empty), move)) >= np.int32(2)
     longer_grows = bb.any_point(bb.without(bb.both(around_longer, through), longer))
@@ -178,7 +192,7 @@ def _captures_at_a_glance(
 ) -> tuple[Saving, jax.Array]:  # fmt: skip
     """All that there is, by what there is of the chains."""
     (moves, attackers, unsettled), (more_moves, more_attackers, more_unsettled) = of_chains
-    attackers = _swept(g, bb.either(attackers, more_attackers), opp, ATTACKERS_SWEEPS)
+    attackers = _swept(g, bb.either(attackers, more_attackers), opp, _sweeps(g).attackers)
     border = bb.neighbours(g, attackers)
     attackers_grow = bb.any_point(bb.without(bb.both(border, opp), attackers))
     open_captures = attackers_grow & bb.any_point(bb.without(taking, border))
