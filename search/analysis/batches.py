@@ -15,10 +15,10 @@ import jaxgo
 from jaxgo import Evaluation
 from jaxgo.running.pieces import PIECE
 from search.analysis import replies
-from search.analysis.compiling import Compiling
 from search.analysis.games import Games
 from search.analysis.jobs import Job
 from search.analysis.options import ServiceOptions
+from search.analysis.playout_programs import PlayoutPrograms
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 from search.findings import Findings
@@ -92,13 +92,15 @@ class Batches:
 
     Args:
       games: finds positions.
-      compiling: has the programs.
+      programs: what plays them.
       fail: told of a task that something went wrong with.
       options: how positions are played out.
     """
 
-    def __init__(self, games: Games, compiling: Compiling, fail: Callable[[Task, BaseException], None], options: ServiceOptions):
-        self._games, self._compiling, self._fail, self._options = games, compiling, fail, options
+    def __init__(
+        self, games: Games, programs: PlayoutPrograms, fail: Callable[[Task, BaseException], None], options: ServiceOptions
+    ):
+        self._games, self._programs, self._fail, self._options = games, programs, fail, options
         self.waiting = Waiting()
         self._active: list[Task] = []
         """Those that have begun, and have no result yet; the one whose turn it is comes first."""
@@ -167,7 +169,7 @@ class Batches:
         first = mine[0]
         alike = [task for task in mine + [task for task in left if task.client is not client] if task.key == first.key]
         alone, size = len(self.owners) == 1, first.query.size
-        room = self._compiling.pieces(size, client if alone and first.left >= LONG else None)
+        room = self._programs.pieces(size, client if alone and first.left >= LONG else None)
         room = min(room, max(1, _budget(SLICE if alone else SHORT_SLICE, size) // PIECE))
         part, share = Slice(self._games, self._options, self._preparing), max(SHARE, room // len(alike))
         for task in alike:

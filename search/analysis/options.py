@@ -13,7 +13,7 @@ PROGRAMS = 12
 #: and may be done in other processes.
 LARGE_SEARCH = 20_000
 #: So many of those under way have another process started.
-MANY = 16
+MANY_SEARCHES = 16
 
 
 @dataclasses.dataclass(frozen=True)

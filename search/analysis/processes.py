@@ -33,7 +33,7 @@ from jaxgo.backends.choice import workers_of
 from search.analysis import complaints
 from search.analysis.memory import MOST_PROCESSES
 from search.analysis.messages import Drop, GoesOn, Key, Prepare, Prepared, Room, Said, Stop, Take, Told
-from search.analysis.options import LARGE_SEARCH, MANY, ServiceOptions
+from search.analysis.options import LARGE_SEARCH, MANY_SEARCHES, ServiceOptions
 from search.analysis.waiting import Waiting
 from search.analysis.work import Task
 
@@ -96,7 +96,7 @@ class Processes:
         """Starts the next process where many small searches are under way, of which these are here."""
         if self._to_start and self.ready == len(self._running):
             small = [task for task in active if task.playouts <= LARGE_SEARCH]
-            if small and len(small) + len(self.tasks) >= MANY:
+            if small and len(small) + len(self.tasks) >= MANY_SEARCHES:
                 self._to_start -= 1
                 self._running.append(_Process(self._options, self._post, self._lost, small[0]))
 

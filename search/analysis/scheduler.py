@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 
 from search.analysis import complaints, replies
 from search.analysis.batches import Batches
-from search.analysis.compiling import Compiling
 from search.analysis.devices import Devices
 from search.analysis.games import Games
 from search.analysis.jobs import Jobs
 from search.analysis.options import ServiceOptions
+from search.analysis.playout_programs import PlayoutPrograms
 from search.analysis.processes import Processes
 from search.analysis.searches import Searches
 from search.analysis.watchdog import Watchdog
@@ -59,9 +59,9 @@ class Scheduler:
         self._wake = threading.Event()
         # What searches need done elsewhere is short, and does not wait for slices.
         self._turns, self._jobs, self._slices = Turns(), Jobs(1, self._post), Jobs(SLICES, self._post)
-        self.devices, self._compiling = Devices(options, self.wake), Compiling(self._post, options)
+        self.devices, self._programs = Devices(options, self.wake), PlayoutPrograms(self._post, options)
         self._searches = Searches(options, games, self.devices, self._jobs, self._fail)
-        self._batches = Batches(games, self._compiling, self._fail, options)
+        self._batches = Batches(games, self._programs, self._fail, options)
         self._others = Processes(options, 0 if goes_on else options.processes - 1, self._post, self._searches.waiting.push)
         self._ending = False
         self._since: float | None = None
@@ -84,12 +84,12 @@ class Scheduler:
           with_tree: whether they are searched.
         """
         with self.devices.ready(size) if with_tree else contextlib.nullcontext():
-            self._compiling.prepare(size, wanted, with_tree=with_tree)
+            self._programs.prepare(size, wanted, with_tree=with_tree)
             yield
 
     def is_prepared(self, size: int, wanted: Wanted, *, with_tree: bool) -> bool:
         """Whether `prepared` compiles nothing."""
-        return (not with_tree or self.devices.is_ready(size)) and self._compiling.is_prepared(size, wanted, with_tree=with_tree)
+        return (not with_tree or self.devices.is_ready(size)) and self._programs.is_prepared(size, wanted, with_tree=with_tree)
 
     def submit(self, tasks: list[Task]) -> None:
         """Takes tasks on."""
@@ -134,7 +134,7 @@ class Scheduler:
         self._thread.join(seconds)
         self._jobs.close()
         self._slices.close()
-        self._compiling.close()
+        self._programs.close()
         self.devices.close()
 
     def _post(self, action: Callable[[], None]) -> None:
@@ -177,7 +177,7 @@ class Scheduler:
         self._searches.begin(self._others.share, self._others.clients)
         self._others.hand_out(self._searches.waiting)
         pause = self._batches.begin()
-        self._compiling.hand_out()
+        self._programs.hand_out()
         self._jobs.hand_out()
         self._slices.hand_out(self._batches.owners, self._batches.slice_of)
         worked = False

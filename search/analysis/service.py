@@ -15,7 +15,7 @@ from search.analysis.scheduler import Scheduler
 from search.analysis.work import Task, tasks_of
 
 #: Bytes that wait to be sent to a client, and that are few enough again, before more is read from him or worked for him.
-MANY, FEW = 4 << 20, 1 << 20
+MOST_UNSENT, FEW_UNSENT = 4 << 20, 1 << 20
 #: Bytes that a line takes besides its own.
 _OF_LINE = 64
 #: What clients may have waiting, as a part of the memory for trees: one in so many.
@@ -79,7 +79,7 @@ class Client:
     @property
     def has_room(self) -> bool:
         """Whether he reads fast enough to be sent more than he must be."""
-        return self._unsent < FEW
+        return self._unsent < FEW_UNSENT
 
     def send(self, reply: dict) -> None:
         """Has a reply sent."""
@@ -148,9 +148,9 @@ class Client:
 
     def wait_for_room(self) -> None:
         """Waits until he has read enough of his replies; one who does not read is not listened to either."""
-        if self._unsent >= MANY:
+        if self._unsent >= MOST_UNSENT:
             with self._change:
-                self._change.wait_for(lambda: self._unsent < FEW or self._gone)
+                self._change.wait_for(lambda: self._unsent < FEW_UNSENT or self._gone)
 
     def end(self) -> None:
         """He will send no more; what he has asked is still answered."""

@@ -26,8 +26,8 @@ from search.tree_needs import memory_for, needs_histories
 
 #: A round, as of `search.Search`.
 LEAVES, PLAYOUTS_PER_LEAF = 256, 8
-#: Searches at a time on a CPU, where one nearly fills it, and on other devices.
-FEW, MANY = 2, 64
+#: Searches at a time: on a CPU, which one nearly fills, and on other devices.
+SEARCHES_ON_CPU, SEARCHES_ELSEWHERE = 2, 64
 #: The most moves of an expected line.
 LINE = 20
 
@@ -62,10 +62,11 @@ class Searches:
           progress: called with (done, total) playouts.
         """
         over, found = np.asarray(position.is_over()), {}
+        most = SEARCHES_ON_CPU if self._on_cpu else SEARCHES_ELSEWHERE
         rows = iter(range(position.batch))
         active: dict[int, Search] = {}
         while True:
-            while len(active) < (FEW if self._on_cpu else MANY) and (row := next(rows, None)) is not None:
+            while len(active) < most and (row := next(rows, None)) is not None:
                 if over[row]:
                     found[row] = _as_it_stands(position[row : row + 1], komi[row], self._devices)
                 else:

@@ -13,7 +13,7 @@ from jaxgo.cli import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from search import bots
 from search.analysis import complaints
 from search.analysis.memory import MOST_PROCESSES
-from search.analysis.options import LARGE_SEARCH, MANY, PROGRAMS
+from search.analysis.options import LARGE_SEARCH, MANY_SEARCHES, PROGRAMS
 from search.commands import options
 
 SUMMARY = "an analysis engine for other programs: KataGo's JSON protocol at stdin or a TCP port"
@@ -35,9 +35,9 @@ positional superko and without suicide; other rules are played as these, with a 
 game's own moves may repeat positions, as many programs know simple ko alone; the moves that are proposed do not.
 At most 1,000 moves in a game. Clients at a port take turns, then their queries' priorities count; what one client has waiting,
 or does not read, holds up nobody else.
-Where {MANY} searches of up to {LARGE_SEARCH:,} visits are under way on CPUs, more processes start and take some of what waits:
-a reply does not depend on where it is made. --active and --memory are shared out among them, --threads are of each; one that dies
-is replaced.
+Where {MANY_SEARCHES} searches of up to {LARGE_SEARCH:,} visits are under way on CPUs, more processes start and take some of what
+waits: a reply does not depend on where it is made. --active and --memory are shared out among them, --threads are of each; one
+that dies is replaced.
 --memory bounds the trees. Beside them each process takes about 300 MB, and 50 to 200 MB for each compiled program: one for the
 trees of each board size, a few for its playouts. The {PROGRAMS} of either kind that were used last are kept, so that it is 3 GB
 at most whatever clients ask for; one board size takes about 300 MB.

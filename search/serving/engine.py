@@ -16,9 +16,9 @@ from search.analysis.fields import QueryError, QueueFull
 from search.analysis.options import ServiceOptions
 from search.analysis.service import Client, Service
 from search.serving.boards import KOMI, Boards, packed
-from search.serving.compiling import Compiling
 from search.serving.limits import FAILED, NOT_ALLOWED, Refusal, busy
 from search.serving.queries import refusal_of
+from search.serving.request_programs import RequestPrograms
 
 #: Compiled programs that are kept, of those for trees and of those for playouts.
 PROGRAMS = 24
@@ -44,7 +44,7 @@ class Engine:
     def __init__(self, options: ServiceOptions, on_failure: Callable[[], None] = lambda: None):
         programs.keep(PROGRAMS)
         self._options, self._service = options, Service(options, on_failure=on_failure)
-        self._compiling = Compiling(options, self._service.scheduler)
+        self._programs = RequestPrograms(options, self._service.scheduler)
 
     def end(self) -> None:
         """Gives up what is under way."""
@@ -80,7 +80,7 @@ class Engine:
             if "action" in asked:
                 client.act(asked)
             else:
-                with self._compiling.prepared(asked):
+                with self._programs.prepared(asked):
                     client.ask(asked)
         except QueueFull as error:
             return busy(str(error))
@@ -101,14 +101,14 @@ class Engine:
     def prepare(self, asked: Boards) -> Refusal | None:
         """Compiles what a request needs before it is evaluated, where that is not done; "busy" where too many wait for this."""
         try:
-            self._compiling.prepare(asked)
+            self._programs.prepare(asked)
         except Refusal as refusal:
             return refusal
         return None
 
     def room(self, asked: Boards) -> int:
         """How many playouts may go together with those of a request, all counted."""
-        return self._compiling.room(asked)
+        return self._programs.room(asked)
 
     def evaluate(self, group: Sequence[Boards], stop: Callable[[], bool] = lambda: False) -> list[bytes | Refusal]:
         """The answers to requests of one key, in one batch: each is what `jaxgo.evaluate` says of it alone.

@@ -37,7 +37,7 @@ WANTED = {"includeOwnership": True}
 def started() -> Iterator[Service]:
     """A service of two processes, of which the second is there."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "MANY", 1)
+        patch.setattr(processes, "MANY_SEARCHES", 1)
         service = Service(ServiceOptions(visits=300, playouts=50, active=4, processes=2))
         talk = Talk(service)
         talk.ask(query("first", **WANTED))
@@ -102,7 +102,7 @@ def test_modules_of_the_folder_are_not_taken_for_its_own(tmp_path):
     """Another process imports what this one would, whatever lies where it was started."""
     (tmp_path / "search.py").write_text("raise SystemExit('not this')")
     (tmp_path / "queue.py").write_text("raise SystemExit('nor this')")
-    program = "import sys; sys.path[:] = [p for p in sys.path if p]; from search.analysis import processes; processes.MANY = 1; "
+    program = "import sys; sys.path[:] = [p for p in sys.path if p]; from search.analysis import processes; processes.MANY_SEARCHES = 1; "
     program += "from jaxgo import cli; sys.exit(cli.main(sys.argv[1:]))"
     command = [sys.executable, "-P", "-c", program, "analysis", "--processes", "2", "--active", "4"]
     with subprocess.Popen(
@@ -156,7 +156,7 @@ def test_reports_come_from_there_too(shared):
 
 def test_a_client_who_does_not_read_is_not_searched_for_there(shared, monkeypatch):
     """As here: what has begun is finished, and no more begins before he reads."""
-    monkeypatch.setattr("search.analysis.service.FEW", 1)
+    monkeypatch.setattr("search.analysis.service.FEW_UNSENT", 1)
     client, count = Client(shared), 40
     for i in range(count):
         client.read(json.dumps(query(f"{i}")).encode())
@@ -201,7 +201,7 @@ def test_how_many_suit_cpus():
 @pytest.mark.wide
 @only_on_linux
 def test_none_is_left_when_the_command_ends():
-    program = "from search.analysis import processes; processes.MANY = 2; import sys; from jaxgo import cli; sys.exit(cli.main(sys.argv[1:]))"
+    program = "from search.analysis import processes; processes.MANY_SEARCHES = 2; import sys; from jaxgo import cli; sys.exit(cli.main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "analysis", "--processes", "2", "--active", "4"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         process.stdin.write("".join(json.dumps(query(f"{i}", maxVisits=2000)) + "\n" for i in range(200)))
@@ -251,7 +251,7 @@ def test_one_that_could_not_begin_has_no_successor_and_what_another_had_begins_a
     monkeypatch.setattr(processes, "_Process", Pretended)
     again: list[Task] = []
     made, client = processes.Processes(ServiceOptions(), 1, None, again.append), Asker()
-    active = [task_of(client) for _ in range(processes.MANY)]
+    active = [task_of(client) for _ in range(processes.MANY_SEARCHES)]
     made.start(active)
     (first,) = made._running
     first.prepared.add("what it can do")
@@ -273,8 +273,8 @@ def test_large_searches_stay_here_and_count_for_nothing(monkeypatch):
     """They have several rounds under way, and so all that the device can do."""
     monkeypatch.setattr(processes, "_Process", Pretended)
     made, client, waiting = processes.Processes(ServiceOptions(), 1, None, None), Asker(), Waiting()
-    large = [task_of(client, processes.LARGE_SEARCH + 1) for _ in range(processes.MANY)]
-    small = [task_of(client, processes.LARGE_SEARCH) for _ in range(processes.MANY)]
+    large = [task_of(client, processes.LARGE_SEARCH + 1) for _ in range(processes.MANY_SEARCHES)]
+    small = [task_of(client, processes.LARGE_SEARCH) for _ in range(processes.MANY_SEARCHES)]
     made.start(large + small[1:])
     assert not made._running
     made.start(small)

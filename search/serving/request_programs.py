@@ -22,7 +22,7 @@ MOST_WAITING = 64
 MOST_TOGETHER = PIECE * MOST_PIECES
 
 
-class Compiling:
+class RequestPrograms:
     """Which programs there are, and how there come to be more; every method is for any thread.
 
     Args:

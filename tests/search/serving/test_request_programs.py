@@ -9,10 +9,10 @@ import pytest
 
 import jaxgo
 from search.analysis.options import ServiceOptions
-from search.serving import compiling
+from search.serving import request_programs
 from search.serving.boards import Boards
-from search.serving.compiling import Compiling
 from search.serving.limits import BUSY, Refusal
+from search.serving.request_programs import RequestPrograms
 from tests.search.analysis.talk import eventually
 from tests.search.serving.asking import query
 
@@ -46,8 +46,8 @@ class Scheduler:
 def plans(monkeypatch) -> dict[tuple[int, bool], Plan]:
     """By board size, and whether they are for many pieces; those of size 5 are compiled."""
     made = {(size, many): Plan(size == 5) for size in (5, 6, 7) for many in (False, True)}
-    monkeypatch.setattr(compiling.evaluate, "plan_of_pieces", lambda size, pieces, *_, **__: made[size, pieces > 1_000])
-    monkeypatch.setattr(compiling, "MOST_WAITING", 2)
+    monkeypatch.setattr(request_programs.evaluate, "plan_of_pieces", lambda size, pieces, *_, **__: made[size, pieces > 1_000])
+    monkeypatch.setattr(request_programs, "MOST_WAITING", 2)
     return made
 
 
@@ -63,7 +63,7 @@ def a_query(size: int, **more) -> dict:
 
 
 def test_few_wait_for_a_compiler_and_what_needs_none_is_taken_on_meanwhile(plans):
-    having = Compiling(ServiceOptions(), Scheduler())
+    having = RequestPrograms(ServiceOptions(), Scheduler())
     with having.prepared(a_query(6)), concurrent.futures.ThreadPoolExecutor(1) as pool:
         waits = pool.submit(having.prepare, asked(7))
         assert plans[7, False].begun.wait(HANG)
@@ -82,7 +82,7 @@ def test_few_wait_for_a_compiler_and_what_needs_none_is_taken_on_meanwhile(plans
 
 
 def test_ownership_of_a_tree_needs_a_program_too(plans):
-    having = Compiling(ServiceOptions(), Scheduler(ownership=False))
+    having = RequestPrograms(ServiceOptions(), Scheduler(ownership=False))
     with having.prepared(a_query(6)), having.prepared(a_query(6)), having.prepared(a_query(5)):
         for wanted in ("includeOwnership", "includeMovesOwnership"):
             with pytest.raises(Refusal), having.prepared(a_query(5, **{wanted: True})):
@@ -90,24 +90,24 @@ def test_ownership_of_a_tree_needs_a_program_too(plans):
 
 
 def test_a_place_is_free_again_after_a_failure(plans):
-    having = Compiling(ServiceOptions(), Scheduler())
+    having = RequestPrograms(ServiceOptions(), Scheduler())
     for _ in range(5):
         with pytest.raises(OSError), having.prepared(a_query(6)):
             raise OSError
 
 
 def test_as_long_as_the_program_for_many_is_missing_none_go_together_and_it_is_compiled_beside_them(plans):
-    having, many = Compiling(ServiceOptions(), Scheduler()), plans[6, True]
-    assert having.room(asked(5)) == compiling.MOST_TOGETHER
+    having, many = RequestPrograms(ServiceOptions(), Scheduler()), plans[6, True]
+    assert having.room(asked(5)) == request_programs.MOST_TOGETHER
     assert [having.room(asked(6)) for _ in range(3)] == [0] * 3
     many.open.set()
     while not many.is_compiled:
         assert many.begun.wait(HANG)
-    assert having.room(asked(6)) == compiling.MOST_TOGETHER and many.calls == 1
+    assert having.room(asked(6)) == request_programs.MOST_TOGETHER and many.calls == 1
 
 
 def test_a_program_that_cannot_be_compiled_is_not_tried_for_ever(plans, monkeypatch, capfd):
-    having, tried = Compiling(ServiceOptions(), Scheduler()), threading.Event()
+    having, tried = RequestPrograms(ServiceOptions(), Scheduler()), threading.Event()
 
     def fails() -> None:
         tried.set()
@@ -125,7 +125,7 @@ def test_boards_that_the_policy_is_not_for_need_nothing(monkeypatch):
         raise ValueError("policy has an advisor's table for boards of size 9")
 
     monkeypatch.setattr(Scheduler, "is_prepared", refused)
-    having = Compiling(ServiceOptions(policy=jaxgo.Advisor(0.5, jaxgo.AdvisorTable(9))), Scheduler())
+    having = RequestPrograms(ServiceOptions(policy=jaxgo.Advisor(0.5, jaxgo.AdvisorTable(9))), Scheduler())
     having.prepare(asked(5))
     with having.prepared(a_query(6, playouts=9)):
         pass

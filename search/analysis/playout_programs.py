@@ -17,10 +17,10 @@ from search.findings import Wanted
 from search.ownership import PLAYOUTS, SAMPLES
 
 #: So many pieces are played by the largest program.
-MANY = 1 << 16
+PIECES_OF_LARGEST = 1 << 16
 
 
-class Compiling:
+class PlayoutPrograms:
     """Which programs of playouts there are, and how there come to be more. For the scheduler's thread, but for `prepare` and
     `is_prepared`.
 
@@ -70,7 +70,7 @@ class Compiling:
           client: for whom the largest one is compiled, where it is missing; None where there is no work for it.
         """
         plan = self._plan(size, 1)
-        if client is not None and not (larger := self._plan(size, MANY)).is_compiled:
+        if client is not None and not (larger := self._plan(size, PIECES_OF_LARGEST)).is_compiled:
             if client not in self._waiting and larger not in self._failed:
                 self._compile(larger, client)
         elif client is not None:

@@ -7,11 +7,11 @@ import pytest
 
 from jaxgo.backends.programs import Programs
 from jaxgo.running import evaluate, jobs
-from search.analysis import compiling
 from search.analysis import devices as module
-from search.analysis.compiling import MANY
+from search.analysis import playout_programs
 from search.analysis.devices import MOST_IDLE, Devices
 from search.analysis.options import ServiceOptions
+from search.analysis.playout_programs import PIECES_OF_LARGEST
 from search.analysis.service import Service
 from search.findings import Wanted
 from tests.search.analysis.talk import HANG, Talk, eventually, query
@@ -21,7 +21,7 @@ from tests.search.analysis.talk import HANG, Talk, eventually, query
 def gate(monkeypatch):
     """Programs of playouts that are not there yet, and of which the largest is not compiled before the gate opens."""
     opened, asked = threading.Event(), []
-    lower, largest = jobs._compiled._lower, evaluate.plan_of_pieces(5, MANY)
+    lower, largest = jobs._compiled._lower, evaluate.plan_of_pieces(5, PIECES_OF_LARGEST)
     assert largest.room[0] > evaluate.plan_of_pieces(5, 1).room[0]
 
     def wait_and_lower(*key):
@@ -47,10 +47,10 @@ def test_what_is_compiled_for_one_keeps_nobody_waiting(gate):
     assert len(other.finals(40)) == 40
     much.wait(lambda replies: len(replies) >= 3)
     assert len(gate.asked) == 1, "one at a time"
-    compiling = service.scheduler._compiling
-    small = compiling.pieces(5, much.client)
+    programs = service.scheduler._programs
+    small = programs.pieces(5, much.client)
     gate.set()
-    assert eventually(lambda: compiling.pieces(5, much.client) > small)
+    assert eventually(lambda: programs.pieces(5, much.client) > small)
     much.send({"id": "t", "action": "terminate_all"})
     for talk in (much, other, little):
         talk.end()
@@ -109,9 +109,9 @@ def test_a_board_size_that_is_needed_stays(devices):
 def test_what_is_prepared_is_known_before(monkeypatch):
     """A tree alone needs no program of playouts, its ownership and queries without a tree one each."""
     pieces, samples = (types.SimpleNamespace(is_compiled=False, compile=lambda: None) for _ in range(2))
-    monkeypatch.setattr(compiling.evaluate, "plan_of_pieces", lambda *_, **__: pieces)
-    monkeypatch.setattr(compiling.evaluate, "plan", lambda *_, **__: samples)
-    mine = compiling.Compiling(lambda action: None, ServiceOptions())
+    monkeypatch.setattr(playout_programs.evaluate, "plan_of_pieces", lambda *_, **__: pieces)
+    monkeypatch.setattr(playout_programs.evaluate, "plan", lambda *_, **__: samples)
+    mine = playout_programs.PlayoutPrograms(lambda action: None, ServiceOptions())
     plain, ownership = Wanted(), Wanted(moves_ownership=True)
 
     def prepared() -> list[bool]:
